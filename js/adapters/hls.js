@@ -1,0 +1,641 @@
+// @ts-check
+// The hls.js adapter: a loader class bound to an engine, the configuration that leaves retries to the
+// engine alone, and a reporter of playback. Nothing here imports hls.js or runs at import time.
+
+/** @typedef {import('./hls.d.ts').HlsEngine} HlsEngine */
+/** @typedef {import('./hls.d.ts').HlsSite} HlsSite */
+/** @typedef {import('hls.js').HlsConfig} HlsConfig */
+/** @typedef {import('hls.js').LoaderContext} LoaderContext */
+/** @typedef {import('hls.js').LoaderConfiguration} LoaderConfiguration */
+/** @typedef {import('hls.js').LoaderCallbacks<LoaderContext>} LoaderCallbacks */
+/** @typedef {import('hls.js').LoaderStats} LoaderStats */
+
+/** What a loader context holds besides the common fields, by kind of request and hls.js version.
+ * @typedef {LoaderContext & Partial<Pick<import('hls.js').FragmentLoaderContext, 'frag'>>
+ *   & { keyInfo?: object, levelOrTrack?: { details?: object } | null }} AnyContext */
+
+/** Total time of one load, every attempt and wait of the engine included. Above the engine's own limits. */
+const BACKSTOP_MS = 600_000;
+/** Content waits behind an interstitial's asset list, so hls.js's own limit is kept. */
+const ASSET_LIST_MS = 30_000;
+/** `setTimeout` fires at once beyond this. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** hls.js leaves a failed pathway alone for so long. */
+const PATHWAY_PENALTY_MS = 300_000;
+/** A gap in the buffer that playback crosses. */
+const BUFFER_HOLE_S = 0.1;
+const REMEMBERED_PLAYLISTS = 64;
+const TWO_LAYERS = "two retry layers are on, hls.js's and the engine's, because of";
+
+const POLICIES = /** @type {const} */ ([
+  'manifestLoadPolicy',
+  'playlistLoadPolicy',
+  'fragLoadPolicy',
+  'keyLoadPolicy',
+  'certLoadPolicy',
+  'steeringManifestLoadPolicy',
+  'interstitialAssetListLoadPolicy',
+]);
+const LOADERS = /** @type {const} */ (['loader', 'fLoader', 'pLoader']);
+const MEDIA_SITES = /** @type {const} */ ([
+  'playlist',
+  'playlist-reload',
+  'init',
+  'segment',
+  'key',
+]);
+
+/** @type {typeof import('./hls.d.ts').hlsConfig} */
+export function hlsConfig(engine, overrides = {}) {
+  const warn = createWarn();
+  const policies = Object.fromEntries(
+    POLICIES.map((name) => [name, policy(name, overrides[name])]),
+  );
+  const replaced = LOADERS.filter((name) => overrides[name] && !('holdfast' in overrides[name]));
+  warn(TWO_LAYERS, [...replaced, ...retryFields(policies)]);
+  warnAboutSetup(overrides, warn);
+  return /** @type {any} */ ({
+    ...overrides,
+    ...policies,
+    loader: overrides.loader ?? createLoader(engine, warn),
+  });
+}
+
+/** @type {typeof import('./hls.d.ts').attachHls} */
+export function attachHls(engine, hls) {
+  /** @type {HTMLMediaElement | null} */
+  let media = null;
+  /** @type {{ targetDuration?: number, live?: boolean }} */
+  let playlist = {};
+  /** @type {Set<string>} hosts of every variant, those of other pathways included */
+  let hosts = new Set();
+  /** @type {Map<string, number>} host -> when hls.js last got an error from it */
+  const failed = new Map();
+  /** @type {number | undefined | null} */
+  let declared = null;
+
+  const report = () => {
+    declare();
+    if (media) engine.reportPlayback({ bufferAhead: bufferAhead(media), ...playlist });
+    else if (playlist.targetDuration) engine.reportPlayback({ ...playlist });
+  };
+  const declare = () => {
+    const count = alternatives();
+    if (count === declared) return;
+    declared = count;
+    for (const site of MEDIA_SITES) engine.declareAlternatives(site, count);
+  };
+  const alternatives = () => {
+    const { levels } = hls;
+    if (!levels?.length) return undefined;
+    const current = hostOf(levelUrl(levels[Math.max(hls.loadLevel, 0)] ?? levels[0]));
+    const known = new Set([...hosts, ...levels.map((level) => hostOf(levelUrl(level)))]);
+    known.delete('');
+    if (known.size > 1) {
+      const since = performance.now() - PATHWAY_PENALTY_MS;
+      return [...known].filter(
+        (host) => host !== current && !((failed.get(host) ?? -Infinity) > since),
+      ).length;
+    }
+    if (levels.length === 1 && (hls.pathways?.length ?? 0) < 2) return 0;
+    return hls.autoLevelEnabled ? undefined : 0;
+  };
+
+  const mediaEvents = ['timeupdate', 'progress', 'waiting', 'seeking', 'seeked'];
+  /** @param {HTMLMediaElement | null | undefined} next */
+  const watch = (next) => {
+    for (const name of mediaEvents) media?.removeEventListener(name, report);
+    media = next ?? null;
+    for (const name of mediaEvents) media?.addEventListener(name, report);
+    if (media) report();
+  };
+
+  /** @type {Record<string, (event: string, data: any) => void>} */
+  const listeners = {
+    hlsManifestLoading() {
+      playlist = {};
+      hosts = new Set();
+      failed.clear();
+      declare();
+    },
+    hlsManifestLoaded(_, data) {
+      hosts = new Set(data.levels?.map((/** @type {any} */ level) => hostOf(levelUrl(level))));
+      declare(); // hlsManifestParsed comes before
+    },
+    hlsManifestParsed: declare,
+    hlsLevelsUpdated: declare,
+    hlsLevelSwitching: declare,
+    hlsSteeringManifestLoaded: declare,
+    hlsLevelLoaded(_, { details }) {
+      playlist = { targetDuration: details.targetduration, live: details.live };
+      report();
+    },
+    hlsError(_, data) {
+      const host = hostOf(data.response?.url || data.frag?.url || data.url);
+      if (data.type === 'networkError' && host) failed.set(host, performance.now());
+      declare();
+    },
+    hlsMediaAttached: (_, data) => watch(data.media),
+    hlsMediaDetached: () => watch(null),
+    hlsDestroying: () => stop(),
+  };
+  const emitter = /** @type {any} */ (hls);
+  for (const name in listeners) emitter.on(name, listeners[name]);
+  declare();
+  watch(hls.media);
+
+  let stopped = false;
+  const stop = () => {
+    if (stopped) return;
+    stopped = true;
+    watch(null);
+    for (const name in listeners) emitter.off(name, listeners[name]);
+    for (const site of MEDIA_SITES) engine.declareAlternatives(site, undefined);
+  };
+  return stop;
+}
+
+/**
+ * @param {HlsEngine} engine
+ * @param {ReturnType<typeof createWarn>} warn
+ */
+function createLoader(engine, warn) {
+  /** Playlists that a player (its config object) already holds.
+   * @type {WeakMap<object, Set<string>>} */
+  const playlists = new WeakMap();
+
+  return class HoldfastLoader {
+    /** Tells this class from a stranger's. */
+    static holdfast = true;
+
+    /** @type {AnyContext | null} */
+    context = null;
+    stats = createStats();
+    /** Attempts of this load. `stats.retry` belongs to hls.js. */
+    attempts = 0;
+
+    #hlsConfig;
+    #started = false;
+    #settled = false;
+    /** @type {LoaderCallbacks | null} */
+    #callbacks = null;
+    /** @type {AbortController | null} */
+    #controller = null;
+    /** @type {Response | null} */
+    #response = null;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    #timer;
+    #attemptStart = 0;
+    /** Time in which the bytes kept from earlier, lost attempts arrived. */
+    #carried = 0;
+
+    /** @param {HlsConfig} config */
+    constructor(config) {
+      this.#hlsConfig = config;
+      warn(TWO_LAYERS, retryFields(config));
+      warnAboutSetup(config, warn);
+    }
+
+    /**
+     * @param {LoaderContext} context
+     * @param {LoaderConfiguration} config
+     * @param {LoaderCallbacks} callbacks
+     */
+    load(context, config, callbacks) {
+      if (this.#started) {
+        // A throw here would become a fatal internal exception in hls.js.
+        const text = 'A loader can only be used once.';
+        queueMicrotask(() => callbacks.onError({ code: 0, text }, context, null, this.stats));
+        return;
+      }
+      this.#started = true;
+      if (this.#settled) return;
+      this.stats.loading.start = performance.now();
+      this.context = context;
+      this.#callbacks = callbacks;
+      this.#run(context, config, callbacks);
+    }
+
+    abort() {
+      if (!this.#started || this.#settled) return;
+      const { context, stats } = this;
+      const callbacks = this.#callbacks;
+      const response = this.#response;
+      this.#cancel();
+      // Often calls destroy() on this very loader.
+      callbacks?.onAbort?.(stats, /** @type {AnyContext} */ (context), response);
+    }
+
+    destroy() {
+      if (!this.#settled) this.#cancel();
+      this.context = this.#callbacks = this.#response = null;
+    }
+
+    /** @returns {number | null} seconds the answer has spent in caches */
+    getCacheAge() {
+      const age = this.getResponseHeader('age');
+      return age ? parseFloat(age) : null;
+    }
+
+    /** @param {string} name */
+    getResponseHeader(name) {
+      return this.#response?.headers.get(name) ?? null;
+    }
+
+    #cancel() {
+      this.#settled = true;
+      if (this.#started) this.stats.aborted = true;
+      clearTimeout(this.#timer);
+      this.#controller?.abort();
+    }
+
+    /**
+     * @param {AnyContext} context
+     * @param {LoaderConfiguration} config
+     * @param {LoaderCallbacks} callbacks
+     */
+    async #run(context, config, callbacks) {
+      const { stats } = this;
+      const seen = remembered(playlists, this.#hlsConfig);
+      const site = siteOf(context, seen);
+      const loaded = await this.#request(context, config, callbacks, site).catch((error) => {
+        if (!this.#settled) this.#fail(context, config, callbacks, site, error);
+      });
+      // Never inside load(): hls.js hangs when it is answered before it has taken note of the loader.
+      if (this.#settled || !loaded) return;
+
+      const { data, response, status, url, bytes, timing } = loaded;
+      const streamed = isStreamed(config, callbacks);
+      const { loading } = stats;
+      // hls.js takes its bandwidth sample and its reload schedule from here: leave out waits and lost attempts.
+      loading.start = Math.max(timing.start - this.#carried, loading.start);
+      loading.first = Math.max(timing.first - this.#carried, loading.start);
+      loading.end = Math.max(timing.end, loading.first);
+      stats.loaded = stats.total = streamed ? bytes : (data?.byteLength ?? bytes);
+      stats.bwEstimate = (stats.total * 8000) / Math.max(loading.end - loading.first, 1);
+      this.#response = response;
+      remember(seen, site, context.url);
+      if (!streamed) callbacks.onProgress?.(stats, context, data, response);
+      if (this.#settled) return;
+      this.#settle();
+      // An empty URL, as of a synthetic response, makes hls.js throw when it resolves against it.
+      const answer = {
+        url: url || context.url,
+        data: streamed ? new ArrayBuffer(0) : data,
+        code: status,
+      };
+      callbacks.onSuccess(answer, stats, context, response);
+    }
+
+    /**
+     * One engine load; a second, plain one when a blocking playlist reload does not get its answer.
+     *
+     * @param {AnyContext} context
+     * @param {LoaderConfiguration} config
+     * @param {LoaderCallbacks} callbacks
+     * @param {HlsSite} site
+     */
+    async #request(context, config, callbacks, site) {
+      const limit = config.loadPolicy.maxLoadTimeMs;
+      const plain = withoutParams(context.url, /^_HLS_(msn|part|skip)=/);
+      if (!site.startsWith('playlist') || plain === context.url)
+        return this.#attempt(context, config, callbacks, site, limit);
+      try {
+        return await this.#attempt(context, config, callbacks, site, limit);
+      } catch (/** @type {any} */ error) {
+        if (this.#settled || !(isTimeout(error) || error?.status === 400 || error?.status === 503))
+          throw error;
+        const whole = this.#hlsConfig.playlistLoadPolicy?.default.maxLoadTimeMs ?? BACKSTOP_MS;
+        return this.#attempt({ ...context, url: plain }, config, callbacks, site, whole);
+      }
+    }
+
+    /**
+     * @param {AnyContext} context
+     * @param {LoaderConfiguration} config
+     * @param {LoaderCallbacks} callbacks
+     * @param {HlsSite} site
+     * @param {number} limit
+     * @returns {Promise<import('./hls.d.ts').HlsLoaded>}
+     */
+    async #attempt(context, config, callbacks, site, limit) {
+      const { stats } = this;
+      const controller = (this.#controller = new AbortController());
+      const { signal } = controller;
+      const expired = new Promise((_, reject) => {
+        clearTimeout(this.#timer);
+        if (!(limit > 0 && limit <= LONGEST_TIMER_MS)) return;
+        this.#timer = setTimeout(() => {
+          const error = Object.assign(new Error(`No answer in ${limit} ms`), {
+            class: 'timeout',
+            limit,
+            status: 0,
+          });
+          reject(error);
+          controller.abort(error);
+        }, limit);
+      });
+      const headers = new Headers(context.headers);
+      // rangeEnd is exclusive; 0 means no range.
+      if (context.rangeEnd)
+        headers.set('Range', `bytes=${context.rangeStart}-${context.rangeEnd - 1}`);
+      /** @type {RequestInit} */
+      const init = { method: 'GET', mode: 'cors', credentials: 'same-origin', headers };
+
+      let first = 0;
+      let last = 0;
+      let held = 0;
+      this.#carried = 0;
+      let encoded = false;
+      const chunks = isStreamed(config, callbacks)
+        ? collectChunks(config.highWaterMark ?? 0, (data) => {
+            if (!signal.aborted) callbacks.onProgress?.(stats, context, data, this.#response);
+          })
+        : null;
+
+      const start = async () => {
+        const request = await this.#hlsConfig.fetchSetup?.(context, { ...init, signal });
+        if (signal.aborted) throw signal.reason;
+        return engine.load({
+          url: context.url,
+          site,
+          .../** @type {object} */ (request ? { request } : { init }),
+          responseType: /** @type {any} */ (context.responseType || 'text'),
+          signal,
+          onAttempt: ({ at }) => {
+            if (signal.aborted) return;
+            this.attempts++;
+            this.#attemptStart = at;
+            this.#carried += Math.max(last - first, 0);
+            first = last = stats.loading.first = stats.loaded = 0;
+          },
+          onResponse: ({ response, at }) => {
+            if (signal.aborted) return;
+            this.#response = response;
+            encoded = response.headers.has('content-encoding');
+            first = at;
+            stats.loading.first = Math.max(at, stats.loading.start);
+          },
+          onProgress: ({ loaded, total, at }) => {
+            if (signal.aborted) return;
+            if (loaded < held) this.#carried = 0; // from the first byte again
+            held = loaded;
+            last = at;
+            stats.loaded = loaded;
+            // hls.js takes loaded === total for the end; an encoded length is not comparable.
+            stats.total = !encoded && total > loaded ? total : 0;
+          },
+          onChunk: chunks?.push,
+        });
+      };
+      const loaded = await Promise.race([start(), /** @type {Promise<never>} */ (expired)]);
+      chunks?.flush();
+      return loaded;
+    }
+
+    /**
+     * @param {AnyContext} context
+     * @param {LoaderConfiguration} config
+     * @param {LoaderCallbacks} callbacks
+     * @param {HlsSite} site
+     * @param {any} error
+     */
+    #fail(context, config, callbacks, site, error) {
+      const { stats } = this;
+      const response = (this.#response = error?.response ?? this.#response);
+      this.#settle();
+      if (site === 'text-segment') {
+        // hls.js counts a lost subtitle segment against the video and may end playback: leave out its cues.
+        stats.loading.first ||= stats.loading.start;
+        stats.loading.end = performance.now();
+        const data = new TextEncoder().encode(context.frag?.encrypted ? '' : 'WEBVTT\n\n').buffer;
+        stats.loaded = stats.total = data.byteLength;
+        callbacks.onSuccess({ url: context.url, data, code: 200 }, stats, context, response);
+      } else if (isTimeout(error)) {
+        // hls.js takes this time for a sample: the last attempt's, not the waits before it.
+        stats.loading.start = Math.max(stats.loading.start, this.#attemptStart);
+        config.timeout = error.limit ?? Math.round(performance.now() - stats.loading.start);
+        callbacks.onTimeout(stats, context, response);
+      } else {
+        let code = Number(error?.status) || 0;
+        // hls.js gives up steering for ever on 429; any other code lets it ask again after the TTL.
+        if (site === 'steering' && code === 429) code = 503;
+        callbacks.onError({ code, text: error?.message ?? '' }, context, response, stats);
+      }
+    }
+
+    #settle() {
+      this.#settled = true;
+      clearTimeout(this.#timer);
+    }
+  };
+}
+
+/**
+ * @param {AnyContext} context
+ * @param {Set<string>} seen
+ * @returns {HlsSite}
+ */
+function siteOf(context, seen) {
+  const { type, frag, keyInfo, responseType, url } = context;
+  // Before 1.7 only playlists say their type.
+  switch (type ?? (keyInfo ? 'key' : frag ? 'media-fragment' : responseType)) {
+    case 'manifest':
+      return 'manifest';
+    case 'level':
+    case 'audioTrack':
+    case 'subtitleTrack':
+      return context.levelOrTrack?.details || seen.has(playlistKey(url))
+        ? 'playlist-reload'
+        : 'playlist';
+    case 'media-fragment':
+      return frag?.type === 'subtitle'
+        ? 'text-segment'
+        : frag?.sn === 'initSegment'
+          ? 'init'
+          : 'segment';
+    case 'key':
+      return 'key';
+    case 'server-certificate':
+    case /** @type {any} */ ('arraybuffer'):
+      return 'certificate';
+    case 'steering-manifest':
+      return 'steering';
+    case 'interstitial-asset-list':
+      return 'playlist';
+    case /** @type {any} */ ('json'):
+      return /[?&]_HLS_pathway=/.test(url) ? 'steering' : 'playlist';
+    default:
+      return 'other';
+  }
+}
+
+/**
+ * @param {WeakMap<object, Set<string>>} playlists
+ * @param {HlsConfig} config
+ */
+function remembered(playlists, config) {
+  const seen = playlists.get(config) ?? new Set();
+  playlists.set(config, seen);
+  return seen;
+}
+
+/**
+ * @param {Set<string>} seen
+ * @param {HlsSite} site
+ * @param {string} url
+ */
+function remember(seen, site, url) {
+  if (site === 'manifest') seen.clear();
+  else if (!site.startsWith('playlist')) return;
+  if (seen.size >= REMEMBERED_PLAYLISTS) seen.delete([...seen][0]);
+  seen.add(playlistKey(url));
+}
+
+/** @param {string} url */
+function playlistKey(url) {
+  return withoutParams(url, /^(_HLS_\w+|CMCD)=/);
+}
+
+/** Leaves every other byte of a (perhaps signed) URL as it is.
+ * @param {string} url
+ * @param {RegExp} pattern */
+function withoutParams(url, pattern) {
+  const [path, query] = splitOnce(url, '?');
+  if (!query) return url;
+  const kept = query.split('&').filter((param) => !pattern.test(param));
+  return kept.length ? `${path}?${kept.join('&')}` : path;
+}
+
+/** @param {string} text @param {string} mark */
+function splitOnce(text, mark) {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** @param {LoaderConfiguration} config @param {LoaderCallbacks} callbacks */
+function isStreamed(config, callbacks) {
+  return !!callbacks.onProgress && Number.isFinite(config.highWaterMark);
+}
+
+/** @param {any} error */
+function isTimeout(error) {
+  return error?.class === 'timeout' || error?.class === 'stall';
+}
+
+/**
+ * @param {number} highWaterMark
+ * @param {(data: ArrayBuffer) => void} emit
+ */
+function collectChunks(highWaterMark, emit) {
+  /** @type {Uint8Array[]} */
+  let parts = [];
+  let size = 0;
+  const flush = () => {
+    if (!size) return;
+    const data = new Uint8Array(size);
+    let offset = 0;
+    for (const part of parts) {
+      data.set(part, offset);
+      offset += part.byteLength;
+    }
+    parts = [];
+    size = 0;
+    emit(data.buffer);
+  };
+  /** @param {Uint8Array} chunk */
+  const push = (chunk) => {
+    parts.push(chunk);
+    size += chunk.byteLength;
+    if (size >= highWaterMark) flush();
+  };
+  return { push, flush };
+}
+
+/** @returns {LoaderStats} */
+function createStats() {
+  return {
+    aborted: false,
+    loaded: 0,
+    retry: 0,
+    total: 0,
+    chunkCount: 0,
+    bwEstimate: 0,
+    loading: { start: 0, first: 0, end: 0 },
+    parsing: { start: 0, end: 0 },
+    buffering: { start: 0, first: 0, end: 0 },
+  };
+}
+
+/**
+ * Zeros, not null: with null hls.js no longer skips a lost live segment.
+ *
+ * @param {(typeof POLICIES)[number]} name
+ * @param {{ default?: object } | undefined} override
+ */
+function policy(name, override) {
+  const limit = name === 'interstitialAssetListLoadPolicy' ? ASSET_LIST_MS : BACKSTOP_MS;
+  const never = () => ({ maxNumRetry: 0, retryDelayMs: 0, maxRetryDelayMs: 0 });
+  return {
+    ...override,
+    default: {
+      maxTimeToFirstByteMs: limit,
+      maxLoadTimeMs: limit,
+      timeoutRetry: never(),
+      errorRetry: never(),
+      ...override?.default,
+    },
+  };
+}
+
+/** @param {any} config */
+function retryFields(config) {
+  return POLICIES.flatMap((name) =>
+    ['timeoutRetry', 'errorRetry']
+      .filter((kind) => config?.[name]?.default?.[kind]?.maxNumRetry > 0)
+      .map((kind) => `${name}.default.${kind}.maxNumRetry`),
+  );
+}
+
+/** @param {any} config @param {ReturnType<typeof createWarn>} warn */
+function warnAboutSetup(config, warn) {
+  warn(
+    'requests are made with fetch; use fetchSetup instead of',
+    config?.xhrSetup ? ['xhrSetup'] : [],
+  );
+}
+
+/** Says each thing once. */
+function createWarn() {
+  const said = new Set();
+  /** @param {string} what @param {string[]} fields */
+  return (what, fields) => {
+    const fresh = fields.filter((field) => !said.has(field));
+    if (!fresh.length) return;
+    for (const field of fresh) said.add(field);
+    console.warn(`[holdfast] ${what}: ${fresh.join(', ')}`);
+  };
+}
+
+/** @param {any} level a level, or a variant of the parsed manifest @returns {string} */
+function levelUrl(level) {
+  return level?.uri ?? (Array.isArray(level?.url) ? level.url[0] : level?.url);
+}
+
+/** @param {string | undefined} url */
+function hostOf(url) {
+  try {
+    return new URL(/** @type {string} */ (url)).host;
+  } catch {
+    return '';
+  }
+}
+
+/** @param {HTMLMediaElement} media */
+function bufferAhead({ buffered, currentTime }) {
+  let end = currentTime;
+  for (let i = 0; i < buffered.length; i++) {
+    if (buffered.start(i) <= end + BUFFER_HOLE_S && buffered.end(i) > end) end = buffered.end(i);
+  }
+  return end - currentTime;
+}

@@ -1,0 +1,93 @@
+//! The bounds of a request as they are right now: its site's policy, seen with what the
+//! player has said and with what is known of the host.
+
+use super::Engine;
+use crate::core::clock::Millis;
+use crate::core::request::{Request, State};
+use crate::core::site::{SiteClass, SitePolicy};
+use crate::core::stall::Means;
+use crate::core::timer::Timer;
+
+/// No ladder is shorter than this, however little is buffered (R16).
+const SHORTEST_LADDER: Millis = Millis::new(3_000.0);
+
+impl Engine {
+    /// The policy of a request, bound to the target duration where it reloads a playlist and
+    /// to the buffer where it fetches media.
+    pub(super) fn policy(&self, request: &Request, now: Millis) -> SitePolicy {
+        let mut policy = *self.config.site(request.site);
+        if request.site.is_reload() {
+            if let Some(target) = self.playback.target_duration {
+                policy.backoff_cap = policy.backoff_cap.min(target * 0.5);
+                policy.deadline = target;
+            }
+        } else if request.site.class() == SiteClass::BulkTransfer
+            && let Some(buffer) = self.buffer_ahead(now)
+        {
+            // What was buffered when the request began, as far as can be told now.
+            let at_start = buffer + (now - request.started);
+            policy.deadline = (at_start * 0.8).clamp(SHORTEST_LADDER, policy.deadline);
+        }
+        policy
+    }
+
+    /// The bound for the headers of the attempt that is about to be sent.
+    pub(super) fn headers_timeout(&self, request: &Request, now: Millis) -> Millis {
+        let policy = self.policy(request, now);
+        let usual = if self.hosts[request.host as usize].is_known() {
+            policy.headers_timeout
+        } else {
+            let widened = 1.5_f64.powi(request.header_timeouts.min(16) as i32);
+            (policy.first_headers_timeout * widened).min(policy.headers_timeout)
+        };
+        if request.blocking {
+            // The server may hold a blocking reload for three target durations (R18).
+            let target = self.playback.target_duration.unwrap_or(Millis::from_secs(6.0));
+            return usual.max(target * 3.0 + Millis::from_secs(2.0));
+        }
+        if request.header_timeouts == 0 && request.site.class() == SiteClass::BulkTransfer {
+            // The first attempt must leave the ladder its time; a host that is merely slow
+            // gets the whole bound from the second one on.
+            return usual.min(policy.deadline);
+        }
+        usual
+    }
+
+    /// Arms the timers of a body that somebody waits for.
+    pub(super) fn arm_stall(&mut self, index: usize, now: Millis) {
+        let means = self.means(&self.requests[index], now);
+        let request = &mut self.requests[index];
+        let State::Body(body) = &request.state else { return };
+        match body.stall.deadlines(means) {
+            None => {
+                request.timers.stop(Timer::Stall);
+                request.timers.stop(Timer::StallSuspect);
+            }
+            Some((suspect, cut)) => {
+                request.timers.set(Timer::Stall, cut);
+                if suspect > now {
+                    request.timers.set(Timer::StallSuspect, suspect);
+                }
+            }
+        }
+    }
+
+    /// What the player's buffer can pay for while this body is silent.
+    pub(super) fn means(&self, request: &Request, now: Millis) -> Option<Means> {
+        let State::Body(body) = &request.state else { return None };
+        if request.site.class() != SiteClass::BulkTransfer {
+            return None;
+        }
+        let buffer_ahead = self.buffer_ahead(now)?;
+        let missing = body.total.map_or(0.0, |total| total - body.received);
+        let remaining = self.estimator.estimate().map_or(Millis::ZERO, |bits_per_second| {
+            Millis::from_secs(8.0 * missing / bits_per_second)
+        });
+        Some(Means { buffer_ahead, remaining })
+    }
+
+    /// The buffer by now: what was reported, less the time that has passed since.
+    fn buffer_ahead(&self, now: Millis) -> Option<Millis> {
+        self.playback.buffer_ahead.map(|buffer| buffer - (now - self.playback_at))
+    }
+}

@@ -1,0 +1,51 @@
+//! What is remembered of a host: whether it answers, and for whom.
+//!
+//! Enough for two questions: has it ever answered (the first headers timeout), and did it
+//! answer for others of the same site since a request began to fail (the verdict rule). The
+//! circuit breaker keeps its own state.
+
+use super::clock::Millis;
+use super::site::Site;
+
+/// The record of one host.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Host {
+    answered: bool,
+    /// Failures in a row, over all requests.
+    failures: u32,
+    last_success: [Option<Millis>; Site::COUNT],
+}
+
+/// So many failures in a row, with no success between, are an outage of the host and not of
+/// one URL.
+const OUTAGE: u32 = 3;
+
+impl Host {
+    /// Headers of any status came.
+    pub(super) const fn handle_answer(&mut self) {
+        self.answered = true;
+    }
+
+    /// A request to the host succeeded. Says whether that ends an outage.
+    pub(super) const fn handle_success(&mut self, site: Site, now: Millis) -> bool {
+        let recovered = self.failures >= OUTAGE;
+        self.failures = 0;
+        self.last_success[site as usize] = Some(now);
+        recovered
+    }
+
+    /// An attempt failed in a way that speaks of the host.
+    pub(super) const fn handle_failure(&mut self) {
+        self.failures = self.failures.saturating_add(1);
+    }
+
+    /// Whether the host has ever answered anything.
+    pub(super) const fn is_known(&self) -> bool {
+        self.answered
+    }
+
+    /// Whether a request of this site succeeded within a span of time.
+    pub(super) fn succeeded_between(&self, site: Site, from: Millis, to: Millis) -> bool {
+        self.last_success[site as usize].is_some_and(|at| at >= from && at <= to)
+    }
+}

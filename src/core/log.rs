@@ -1,0 +1,105 @@
+//! The decision log: a bounded ring of what happened and what was decided, for the person
+//! who debugs playback.
+
+use super::clock::Millis;
+use super::request::RequestId;
+
+/// What an entry tells. The codes are stable.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum LogEvent {
+    /// A request began. `detail` is its site.
+    Started = 0,
+    /// An attempt was sent. `detail` is 0.
+    Sent = 1,
+    /// Headers of an accepted response. `detail` is the status.
+    Accepted = 2,
+    /// An attempt failed. `detail` is the class, `value` the status.
+    Failed = 3,
+    /// A wait began. `detail` is the wait's reason, `value` its length in ms.
+    Waiting = 4,
+    /// A silent body has used up half its bound. `value` is the bound in ms.
+    StallSuspect = 5,
+    /// The ladder is spent. `detail` is the reason, `value` the attempts.
+    Exhausted = 6,
+    /// The request was given up. `detail` is the reason, `value` the attempts.
+    GivenUp = 7,
+    /// The request succeeded. `detail` is 0, `value` the bytes.
+    Succeeded = 8,
+    /// The caller aborted.
+    Aborted = 9,
+    /// The browser says that the network is there (`detail` 1) or not (0).
+    Network = 10,
+    /// A wait was cut short. `detail` 0: by the caller; 1: the host answers again; 2: the
+    /// network is back.
+    Hurried = 11,
+}
+
+/// One entry.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entry {
+    /// When.
+    pub at: Millis,
+    /// Whose, 0 for the engine's own.
+    pub request: RequestId,
+    /// The attempt, from 1; 0 where none is meant.
+    pub attempt: u32,
+    /// What.
+    pub event: LogEvent,
+    /// See [`LogEvent`].
+    pub detail: u32,
+    /// See [`LogEvent`].
+    pub value: f64,
+}
+
+/// The ring: grows to its capacity, then writes over its oldest entry.
+#[derive(Clone, Debug)]
+pub(super) struct Log {
+    entries: Vec<Entry>,
+    capacity: usize,
+    oldest: usize,
+}
+
+impl Log {
+    pub(super) const fn new(capacity: usize) -> Self {
+        Self { entries: Vec::new(), capacity, oldest: 0 }
+    }
+
+    pub(super) fn push(&mut self, entry: Entry) {
+        if self.entries.len() < self.capacity {
+            self.entries.push(entry);
+        } else if let Some(slot) = self.entries.get_mut(self.oldest) {
+            *slot = entry;
+            self.oldest = (self.oldest + 1) % self.capacity;
+        }
+    }
+
+    /// Oldest first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Entry> {
+        let (newer, older) = self.entries.split_at(self.oldest);
+        older.iter().chain(newer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(capacity: usize, pushed: u32) -> Vec<u32> {
+        let mut log = Log::new(capacity);
+        for attempt in 0..pushed {
+            let (at, request, event) = (Millis::ZERO, RequestId(1), LogEvent::Sent);
+            log.push(Entry { at, request, attempt, event, detail: 0, value: 0.0 });
+        }
+        log.iter().map(|entry| entry.attempt).collect()
+    }
+
+    #[test]
+    fn keeps_the_newest_in_order() {
+        assert_eq!(kept(3, 2), [0, 1]);
+        assert_eq!(kept(3, 3), [0, 1, 2]);
+        assert_eq!(kept(3, 8), [5, 6, 7]);
+        assert_eq!(kept(0, 8), []);
+    }
+}

@@ -1,0 +1,158 @@
+//! One request's life: attempt, wait, attempt, …, verdict.
+//!
+//! ```text
+//!             ┌────────────── wait over ───────────────┐
+//!             ▼                                         │
+//! start ─► Headers ── accepted ─► Body ── lost ─► Waiting
+//!             │                     │                   │
+//!             └──── failed ─────────┼──► Waiting        └─► verdict
+//!                                   └─► success
+//! ```
+//!
+//! A request that has its verdict is taken out of the engine, so it settles once by
+//! construction. This file holds the state; the engine moves it.
+
+use super::classify::FailureClass;
+use super::clock::Millis;
+use super::retry::{Alternatives, WaitReason};
+use super::site::{Site, SitePolicy};
+use super::stall::Stall;
+use super::timer::{Timer, TimerTable};
+
+/// The name of a request, unique within its engine. 0 names the engine itself.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct RequestId(pub u32);
+
+/// When bytes reach the caller.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Delivery {
+    /// All at once, at the end: a lost body can be fetched again unseen.
+    Buffered,
+    /// As they come: what was released cannot be taken back.
+    Streaming,
+}
+
+/// Where a request stands.
+#[derive(Clone, Debug)]
+pub(super) enum State {
+    /// An attempt was sent; its headers, its failure or its time-out end this.
+    Headers,
+    /// Headers were accepted; the end of the body, its loss or its silence end this.
+    Body(Box<Body>),
+    /// No attempt is under way; the retry timer, the network or the caller end this.
+    Waiting(WaitReason),
+}
+
+/// The body under way.
+#[derive(Clone, Debug)]
+pub(super) struct Body {
+    pub(super) stall: Stall,
+    pub(super) status: u16,
+    pub(super) received: f64,
+    /// The announced length, where it can be read and is that of the bytes that are seen.
+    pub(super) total: Option<f64>,
+    pub(super) first_at: Millis,
+    pub(super) last_at: Millis,
+}
+
+/// What is remembered of the last failure.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LastFailure {
+    pub(super) class: FailureClass,
+    pub(super) status: u16,
+    pub(super) svta: u16,
+    /// When the server said to come back.
+    pub(super) retry_at: Option<Millis>,
+    /// The bound that was exceeded.
+    pub(super) limit: Option<Millis>,
+}
+
+/// One request.
+#[derive(Clone, Debug)]
+pub(super) struct Request {
+    pub(super) id: RequestId,
+    pub(super) site: Site,
+    pub(super) host: u32,
+    pub(super) delivery: Delivery,
+    pub(super) idempotent: bool,
+    pub(super) expects_body: bool,
+    /// A blocking playlist reload: the server holds the answer back on purpose.
+    pub(super) blocking: bool,
+    pub(super) alternatives: Alternatives,
+    pub(super) state: State,
+    pub(super) timers: TimerTable,
+    pub(super) started: Millis,
+    /// Attempts sent.
+    pub(super) attempts: u32,
+    /// Attempts that the ladder counts: those that failed for want of a network are not.
+    pub(super) ladder: u32,
+    /// Time without a network, which the ladder's deadline does not count either.
+    pub(super) offline: Millis,
+    /// When the current attempt was sent, or the current wait began.
+    pub(super) since: Millis,
+    pub(super) header_timeouts: u32,
+    pub(super) graced: bool,
+    pub(super) first_failure: Option<Millis>,
+    pub(super) last_failure: Option<LastFailure>,
+    /// See [`holds`](super::retry::holds).
+    pub(super) beside: u32,
+    pub(super) exhausted: Option<Millis>,
+}
+
+impl Request {
+    /// Whether bytes of the body under way are with the caller already.
+    pub(super) const fn has_released(&self) -> bool {
+        match (&self.state, self.delivery) {
+            (State::Body(body), Delivery::Streaming) => body.received > 0.0,
+            _ => false,
+        }
+    }
+
+    /// Whether an attempt is under way, and it is this one.
+    pub(super) const fn is_current(&self, attempt: u32) -> bool {
+        self.attempts == attempt && !matches!(self.state, State::Waiting(_))
+    }
+
+    /// How the request stands for somebody who looks on, once it has failed at least once.
+    pub(super) fn retry_state(&self, policy: &SitePolicy) -> Option<RetryState> {
+        let last = self.last_failure?;
+        let wait = match self.state {
+            State::Waiting(reason) => Some(reason),
+            State::Body(_) | State::Headers => None,
+        };
+        Some(RetryState {
+            request: self.id,
+            site: self.site,
+            attempt: self.attempts,
+            max_attempts: policy.attempts,
+            class: last.class,
+            status: last.status,
+            next_at: wait.and_then(|_| self.timers.at(Timer::Retry)),
+            wait,
+            exhausted: self.exhausted.is_some(),
+        })
+    }
+}
+
+/// A request that has failed at least once and goes on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RetryState {
+    /// Whose.
+    pub request: RequestId,
+    /// Its site.
+    pub site: Site,
+    /// Attempts sent so far.
+    pub attempt: u32,
+    /// Attempts on its ladder.
+    pub max_attempts: u32,
+    /// The class of the last failure.
+    pub class: FailureClass,
+    /// The status of the last failure, 0 where there was none.
+    pub status: u16,
+    /// When the next attempt is due, while it waits.
+    pub next_at: Option<Millis>,
+    /// Why it waits, while it waits.
+    pub wait: Option<WaitReason>,
+    /// Whether the quick ladder is spent.
+    pub exhausted: bool,
+}

@@ -1,0 +1,194 @@
+//! The gates between a failure and the next attempt, and the rule for what follows when the
+//! ladder is spent.
+//!
+//! The order of the gates is fixed, the first refusal wins, and nothing is spent before the
+//! last gate: released bytes, idempotence, class, `Retry-After`, attempts, delay, deadline,
+//! network. Rate-limit pacing, the circuit breaker and the retry budget belong between the
+//! deadline and the network.
+
+use super::backoff::{FLOOR, after_timeout, equal_jitter, exponential, full_jitter};
+use super::classify::{Classification, FailureClass, Retryable};
+use super::clock::Millis;
+use super::error::Reason;
+use super::site::SitePolicy;
+
+/// What follows when the quick ladder is spent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[repr(u8)]
+pub enum Exhausted {
+    /// Reject where the player can go elsewhere, else hold.
+    Auto = 0,
+    /// Go on slowly until success, a terminal failure, an abort, or the hold's limit.
+    Hold = 1,
+    /// Reject.
+    Reject = 2,
+}
+
+/// Whether the player has somewhere else to go.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[repr(u8)]
+pub enum Alternatives {
+    /// Nobody said. If the host answers for other URLs, it is assumed.
+    #[default]
+    Unknown = 0,
+    /// Declared: nowhere.
+    None = 1,
+    /// Declared: another host, level or pathway.
+    Some = 2,
+}
+
+/// Why a request waits. The codes are stable.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum WaitReason {
+    /// The ladder's delay.
+    Backoff = 0,
+    /// The ladder is spent; this is the slow one.
+    Hold = 1,
+    /// The browser says that there is no network.
+    Offline = 2,
+    /// The server said when.
+    RetryAfter = 3,
+}
+
+/// A wait before the next attempt.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wait {
+    /// How long.
+    pub delay: Millis,
+    /// Why.
+    pub reason: WaitReason,
+}
+
+/// All that the gates look at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Situation {
+    pub(super) policy: SitePolicy,
+    pub(super) failure: Classification,
+    /// Whether the attempt before failed in the same class.
+    pub(super) repeated: bool,
+    /// Attempts of the ladder so far, this one included.
+    pub(super) attempts: u32,
+    /// What is left of the ladder's time.
+    pub(super) time_left: Millis,
+    pub(super) idempotent: bool,
+    pub(super) released: bool,
+    pub(super) online: bool,
+    pub(super) retry_after: Option<Millis>,
+}
+
+/// Passes the gates of the quick ladder: the wait before the next attempt, or the first
+/// refusal.
+pub(super) fn next_on_ladder(
+    situation: &Situation,
+    dice: &mut fastrand::Rng,
+) -> Result<Wait, Reason> {
+    may_repeat(situation)?;
+    if situation.attempts >= situation.policy.attempts {
+        return Err(Reason::Attempts);
+    }
+    let delay = ladder_delay(situation, dice);
+    let wait = above_retry_after(situation, Wait { delay, reason: WaitReason::Backoff }, dice);
+    if wait.delay > situation.time_left {
+        return Err(Reason::Deadline);
+    }
+    Ok(for_the_network(situation, wait))
+}
+
+/// Passes the gates of the slow ladder, which has neither attempts nor a deadline to lose.
+pub(super) fn next_on_hold(
+    situation: &Situation,
+    interval: Millis,
+    time_left: Millis,
+    dice: &mut fastrand::Rng,
+) -> Result<Wait, Reason> {
+    may_repeat(situation)?;
+    let jittered = interval * (0.85 + 0.3 * dice.f64());
+    let delay = match situation.failure.class {
+        FailureClass::RateLimited => jittered.max(ladder_delay(situation, dice)),
+        _ => jittered,
+    };
+    let wait = above_retry_after(situation, Wait { delay, reason: WaitReason::Hold }, dice);
+    if wait.delay > time_left {
+        return Err(Reason::HoldLimit);
+    }
+    Ok(for_the_network(situation, wait))
+}
+
+/// The gates that no ladder passes by.
+fn may_repeat(situation: &Situation) -> Result<(), Reason> {
+    if situation.released {
+        return Err(Reason::Released);
+    }
+    if !situation.idempotent {
+        return Err(Reason::NotIdempotent);
+    }
+    match situation.failure.retryable {
+        Retryable::Never => return Err(Reason::Terminal),
+        Retryable::Once if situation.repeated => return Err(Reason::Terminal),
+        Retryable::Always | Retryable::Once => {}
+    }
+    if situation.retry_after.is_some_and(|wait| wait > situation.policy.max_wait) {
+        return Err(Reason::RetryAfter);
+    }
+    Ok(())
+}
+
+fn ladder_delay(situation: &Situation, dice: &mut fastrand::Rng) -> Millis {
+    let SitePolicy { backoff_base, backoff_factor, backoff_cap, .. } = situation.policy;
+    let span = exponential(backoff_base, backoff_factor, backoff_cap, situation.attempts);
+    match situation.failure.class {
+        FailureClass::Stall | FailureClass::Timeout => after_timeout(span, dice.f64()),
+        // The server is well and asks for less. Four times the usual, and no lucky draws.
+        FailureClass::RateLimited => equal_jitter(span * 4.0, dice.f64()),
+        // The same request again, at once, and only then the ladder (RFC 8470 section 5.2).
+        FailureClass::TooEarly if !situation.repeated => FLOOR,
+        _ => full_jitter(span, dice.f64()),
+    }
+}
+
+/// The server's word is a floor: jitter goes on top, never below (R26).
+fn above_retry_after(situation: &Situation, wait: Wait, dice: &mut fastrand::Rng) -> Wait {
+    let Some(asked) = situation.retry_after else { return wait };
+    let asked = asked * (1.0 + 0.2 * dice.f64());
+    if asked < wait.delay { wait } else { Wait { delay: asked, reason: WaitReason::RetryAfter } }
+}
+
+/// Nothing is sent while the browser says that there is no network.
+const fn for_the_network(situation: &Situation, wait: Wait) -> Wait {
+    if situation.online { wait } else { Wait { reason: WaitReason::Offline, ..wait } }
+}
+
+/// So many failures of one request while its host answers others of the same site, each sent
+/// after such an answer, say that the URL is at fault and not the host.
+const BESIDE: u32 = 2;
+
+/// Whether a request whose ladder is spent goes on slowly. `beside` counts its failures
+/// beside successes of others, as above.
+pub(super) const fn holds(mode: Exhausted, alternatives: Alternatives, beside: u32) -> bool {
+    match (mode, alternatives) {
+        (Exhausted::Hold, _) | (Exhausted::Auto, Alternatives::None) => true,
+        (Exhausted::Reject, _) | (Exhausted::Auto, Alternatives::Some) => false,
+        (Exhausted::Auto, Alternatives::Unknown) => beside < BESIDE,
+    }
+}
+
+/// How long after exhaustion the slow ladder is still brisk.
+const BRISK: Millis = Millis::new(20_000.0);
+
+/// The interval of the slow ladder: half a segment at first, because most outages end within
+/// seconds and somebody is watching a spinner; later a whole one, which asks no more of the
+/// server than steady play. `target` is the target duration, if known.
+pub(super) fn hold_interval(target: Option<Millis>, reload: bool, held: Millis) -> Millis {
+    let target = target.unwrap_or(Millis::new(4_000.0));
+    if reload {
+        // A playlist is never read more often than its target duration (RFC 8216 6.3.4).
+        return target.clamp(Millis::new(1_000.0), Millis::new(10_000.0)) * (1.0 / 0.85);
+    }
+    if held < BRISK {
+        (target * 0.5).clamp(Millis::new(1_000.0), Millis::new(2_000.0))
+    } else {
+        target.clamp(Millis::new(2_000.0), Millis::new(10_000.0))
+    }
+}

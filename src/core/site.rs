@@ -1,0 +1,213 @@
+//! The fetch sites and the one table of their defaults (requirement R5).
+
+use super::clock::Millis;
+use super::retry::Exhausted;
+
+/// What a request asks for. The policy of a request is that of its site.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum Site {
+    /// The multivariant playlist: playback cannot start without it.
+    Manifest = 0,
+    /// A media playlist, the first time.
+    Playlist = 1,
+    /// A media playlist that is read again (live).
+    PlaylistReload = 2,
+    /// An initialization segment: small, and nothing plays without it.
+    Init = 3,
+    /// A media segment or part.
+    Segment = 4,
+    /// An AES-128 key.
+    Key = 5,
+    /// A DRM license; usually a POST.
+    License = 6,
+    /// A DRM server certificate.
+    Certificate = 7,
+    /// A subtitle segment or the header of a WebVTT file: nice to have.
+    TextSegment = 8,
+    /// A content steering manifest: playback never waits for it.
+    Steering = 9,
+    /// Beacons, telemetry and whatever else is none of the above: never sent twice.
+    Other = 10,
+}
+
+/// How a site's requests behave as a kind. Each class has an invariant that its sites keep.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum SiteClass {
+    /// Much data, worth resuming.
+    BulkTransfer,
+    /// Never gives up silently: a slow ladder goes on after the quick one.
+    Control,
+    /// Somebody waits for the answer: at most two retries.
+    Interactive,
+}
+
+/// The policy of one site. All spans are in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SitePolicy {
+    /// How long to wait for the response's headers.
+    pub headers_timeout: Millis,
+    /// The same while the host has never answered; it widens by half with each time-out, up
+    /// to `headers_timeout`.
+    pub first_headers_timeout: Millis,
+    /// How long a body may stay silent while somebody waits for it (R17).
+    pub stall_timeout: Millis,
+    /// Attempts on the quick ladder, the first one included.
+    pub attempts: u32,
+    /// The largest first delay.
+    pub backoff_base: Millis,
+    /// Growth of the delay with each attempt.
+    pub backoff_factor: f64,
+    /// The largest delay of the quick ladder.
+    pub backoff_cap: Millis,
+    /// The quick ladder ends this long after the request began.
+    pub deadline: Millis,
+    /// The longest wait that a server may ask for with `Retry-After` (R26).
+    pub max_wait: Millis,
+    /// What follows when the quick ladder is spent.
+    pub exhausted: Exhausted,
+}
+
+impl Site {
+    /// All sites, in the order of their codes.
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Manifest,
+        Self::Playlist,
+        Self::PlaylistReload,
+        Self::Init,
+        Self::Segment,
+        Self::Key,
+        Self::License,
+        Self::Certificate,
+        Self::TextSegment,
+        Self::Steering,
+        Self::Other,
+    ];
+
+    /// How many sites there are.
+    pub const COUNT: usize = 11;
+
+    /// The site with this code, if there is one.
+    pub fn from_code(code: u32) -> Option<Self> {
+        Self::ALL.get(code as usize).copied()
+    }
+
+    /// The class that the site belongs to.
+    pub const fn class(self) -> SiteClass {
+        match self {
+            Self::Manifest | Self::PlaylistReload | Self::Steering => SiteClass::Control,
+            Self::Init | Self::Segment | Self::TextSegment => SiteClass::BulkTransfer,
+            Self::Playlist | Self::Key | Self::License | Self::Certificate | Self::Other => {
+                SiteClass::Interactive
+            }
+        }
+    }
+
+    /// Whether an HTML page or a JSON document is certainly not what was asked for (R28).
+    /// Keys and licenses are opaque bytes and are never judged.
+    pub const fn expects_media(self) -> bool {
+        matches!(
+            self,
+            Self::Manifest
+                | Self::Playlist
+                | Self::PlaylistReload
+                | Self::Init
+                | Self::Segment
+                | Self::TextSegment
+        )
+    }
+
+    /// Whether the cadence of retries is bound to the target duration of a live playlist.
+    pub const fn is_reload(self) -> bool {
+        matches!(self, Self::PlaylistReload)
+    }
+
+    /// The defaults.
+    pub const fn defaults(self) -> SitePolicy {
+        match self {
+            Self::Manifest => SitePolicy {
+                first_headers_timeout: Millis::new(4_000.0),
+                ..row(10.0, 10.0, 6, 1.0, 8.0, 60.0, LONG_WAIT)
+            },
+            Self::Playlist => row(10.0, 8.0, 3, 0.5, 4.0, 20.0, 20.0),
+            Self::PlaylistReload => row(10.0, 8.0, 3, 0.5, 4.0, 20.0, LONG_WAIT),
+            Self::Init | Self::Segment => row(8.0, 5.0, 4, 0.4, 3.0, 15.0, LONG_WAIT),
+            Self::Key | Self::Certificate => row(8.0, 5.0, 3, 0.5, 4.0, 15.0, 15.0),
+            Self::License => row(15.0, 10.0, 3, 1.0, 4.0, 20.0, 20.0),
+            Self::TextSegment => SitePolicy {
+                exhausted: Exhausted::Reject,
+                ..row(8.0, 5.0, 3, 0.5, 4.0, 10.0, LONG_WAIT)
+            },
+            Self::Steering => SitePolicy {
+                exhausted: Exhausted::Reject,
+                ..row(10.0, 10.0, 2, 1.0, 4.0, 300.0, LONG_WAIT)
+            },
+            Self::Other => SitePolicy {
+                exhausted: Exhausted::Reject,
+                ..row(30.0, 30.0, 1, 1.0, 4.0, 30.0, 0.0)
+            },
+        }
+    }
+}
+
+/// The longest wait for a server's own request, in seconds (R26).
+const LONG_WAIT: f64 = 300.0;
+
+/// One row of the table, in seconds, with what most rows share.
+const fn row(
+    headers: f64,
+    stall: f64,
+    attempts: u32,
+    base: f64,
+    cap: f64,
+    deadline: f64,
+    max_wait: f64,
+) -> SitePolicy {
+    SitePolicy {
+        headers_timeout: Millis::from_secs(headers),
+        first_headers_timeout: Millis::from_secs(headers),
+        stall_timeout: Millis::from_secs(stall),
+        attempts,
+        backoff_base: Millis::from_secs(base),
+        backoff_factor: 2.0,
+        backoff_cap: Millis::from_secs(cap),
+        deadline: Millis::from_secs(deadline),
+        max_wait: Millis::from_secs(max_wait),
+        exhausted: Exhausted::Auto,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_positions() {
+        for (code, site) in Site::ALL.into_iter().enumerate() {
+            assert_eq!(site as usize, code);
+            assert_eq!(Site::from_code(code as u32), Some(site));
+        }
+        assert_eq!(Site::from_code(Site::COUNT as u32), None);
+    }
+
+    #[test]
+    fn r5_every_site_keeps_the_invariant_of_its_class() {
+        for site in Site::ALL {
+            let policy = site.defaults();
+            if site.class() == SiteClass::Interactive {
+                assert!(policy.attempts <= 3, "{site:?}: at most two retries");
+            }
+            assert!(policy.first_headers_timeout <= policy.headers_timeout, "{site:?}");
+            assert!(policy.backoff_base <= policy.backoff_cap, "{site:?}");
+            assert!(policy.attempts >= 1, "{site:?}");
+        }
+    }
+
+    #[test]
+    fn r15_the_manifest_ladder_outlasts_the_segment_ladder() {
+        let (manifest, segment) = (Site::Manifest.defaults(), Site::Segment.defaults());
+        assert!(manifest.attempts > segment.attempts);
+        assert!(manifest.deadline > segment.deadline);
+    }
+}

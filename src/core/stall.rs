@@ -1,0 +1,177 @@
+//! The stall detector of one body: silence, never slowness (R17).
+//!
+//! The clock runs only while somebody waits for a byte: a consumer that does not read is not
+//! a silent server. The bound is the site's. Where the player has said how much it has
+//! buffered, and that cannot pay for the whole bound and for fetching the rest again, the
+//! bound shrinks to what it can pay; never below two seconds, and never below four times the
+//! gaps that this very body is used to.
+
+use super::clock::Millis;
+
+/// What the player says of its playback (`engine.reportPlayback`).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Playback {
+    /// Media buffered ahead of the playhead.
+    pub buffer_ahead: Option<Millis>,
+    /// The target duration of the playlist.
+    pub target_duration: Option<Millis>,
+    /// Whether the stream is live.
+    pub live: bool,
+}
+
+/// The numbers of the detector.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StallPolicy {
+    /// The longest silence.
+    pub bound: Millis,
+    /// The shortest bound that a short buffer leads to.
+    pub floor: Millis,
+}
+
+impl StallPolicy {
+    /// A policy with the default floor of 2 s.
+    pub const fn new(bound: Millis) -> Self {
+        Self { bound, floor: Millis::new(2_000.0) }
+    }
+}
+
+/// How often one silence is given the benefit of a late wake-up, and for how long.
+const GRACE: Millis = Millis::new(1_000.0);
+
+/// How many of a body's gaps are remembered.
+const GAPS: usize = 16;
+
+/// The detector of one body.
+#[derive(Clone, Debug)]
+pub(super) struct Stall {
+    policy: StallPolicy,
+    /// The start of the silence, while somebody waits.
+    silent_since: Option<Millis>,
+    graced: bool,
+    gaps: [Millis; GAPS],
+    seen: usize,
+}
+
+/// What the buffer can pay for: how much is ahead, and how long the rest of the body takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Means {
+    pub(super) buffer_ahead: Millis,
+    pub(super) remaining: Millis,
+}
+
+impl Stall {
+    pub(super) const fn new(policy: StallPolicy) -> Self {
+        Self { policy, silent_since: None, graced: false, gaps: [Millis::ZERO; GAPS], seen: 0 }
+    }
+
+    /// Somebody waits for a byte from now on.
+    pub(super) const fn handle_reading(&mut self, now: Millis) {
+        if self.silent_since.is_none() {
+            self.silent_since = Some(now);
+            self.graced = false;
+        }
+    }
+
+    /// A byte came; `reading` says whether somebody waits for the next.
+    pub(super) fn handle_progress(&mut self, reading: bool, now: Millis) {
+        if let Some(since) = self.silent_since {
+            self.gaps[self.seen % GAPS] = now - since;
+            self.seen += 1;
+        }
+        self.silent_since = if reading { Some(now) } else { None };
+        self.graced = false;
+    }
+
+    /// A wake-up came much later than its time: the page was frozen, and bytes may be waiting
+    /// in line. Starts a short grace instead of a cut, once a silence. Says whether it did.
+    pub(super) fn grant_grace(&mut self, due: Millis, now: Millis) -> bool {
+        if self.graced || now - due < GRACE {
+            return false;
+        }
+        self.graced = true;
+        let bound = self.policy.bound;
+        self.silent_since = Some(now - (bound - GRACE));
+        true
+    }
+
+    /// The silence that is too long.
+    pub(super) fn bound(&self, means: Option<Means>) -> Millis {
+        let Some(means) = means else { return self.policy.bound };
+        if self.graced {
+            return self.policy.bound;
+        }
+        let affordable = (means.buffer_ahead - means.remaining) * 0.5;
+        let usual = self.largest_gap() * 4.0;
+        affordable.clamp(self.policy.floor.max(usual).min(self.policy.bound), self.policy.bound)
+    }
+
+    /// When the silence becomes suspect, and when it is too long; `None` while nobody waits.
+    pub(super) fn deadlines(&self, means: Option<Means>) -> Option<(Millis, Millis)> {
+        let since = self.silent_since?;
+        let bound = self.bound(means);
+        Some((since + bound * 0.5, since + bound))
+    }
+
+    fn largest_gap(&self) -> Millis {
+        self.gaps.iter().fold(Millis::ZERO, |largest, gap| largest.max(*gap))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOUND: Millis = Millis::new(5_000.0);
+
+    fn at(ms: f64) -> Millis {
+        Millis::new(ms)
+    }
+
+    fn means(buffer_ahead: f64, remaining: f64) -> Option<Means> {
+        Some(Means { buffer_ahead: at(buffer_ahead), remaining: at(remaining) })
+    }
+
+    #[test]
+    fn the_bound_is_the_sites_when_the_buffer_is_unknown() {
+        let stall = Stall::new(StallPolicy::new(BOUND));
+        assert_eq!(stall.bound(None), BOUND);
+    }
+
+    #[test]
+    fn a_short_buffer_shortens_the_bound_to_half_of_what_it_can_pay() {
+        let stall = Stall::new(StallPolicy::new(BOUND));
+        assert_eq!(stall.bound(means(6_400.0, 400.0)), at(3_000.0));
+        assert_eq!(stall.bound(means(1_000.0, 400.0)), at(2_000.0), "never below the floor");
+        assert_eq!(stall.bound(means(60_000.0, 400.0)), BOUND, "never above the site's");
+    }
+
+    #[test]
+    fn r17_a_body_that_is_used_to_gaps_keeps_its_gaps() {
+        let mut stall = Stall::new(StallPolicy::new(BOUND));
+        stall.handle_reading(at(0.0));
+        stall.handle_progress(true, at(1_000.0));
+        assert_eq!(stall.bound(means(0.0, 0.0)), at(4_000.0));
+        stall.handle_progress(true, at(5_000.0));
+        assert_eq!(stall.bound(means(0.0, 0.0)), BOUND);
+    }
+
+    #[test]
+    fn the_clock_stands_while_nobody_reads() {
+        let mut stall = Stall::new(StallPolicy::new(BOUND));
+        stall.handle_reading(at(0.0));
+        stall.handle_progress(false, at(10.0));
+        assert_eq!(stall.deadlines(None), None);
+        stall.handle_reading(at(60_000.0));
+        assert_eq!(stall.deadlines(None), Some((at(62_500.0), at(65_000.0))));
+    }
+
+    #[test]
+    fn a_late_wake_up_grants_one_second_once_a_silence() {
+        let mut stall = Stall::new(StallPolicy::new(BOUND));
+        stall.handle_reading(at(0.0));
+        assert!(!stall.grant_grace(BOUND, at(5_100.0)), "on time");
+        assert!(stall.grant_grace(BOUND, at(600_000.0)));
+        assert_eq!(stall.deadlines(None).map(|(_, cut)| cut), Some(at(601_000.0)));
+        assert!(!stall.grant_grace(at(601_000.0), at(700_000.0)), "only once");
+    }
+}

@@ -1,0 +1,70 @@
+//! One attempt: the call of `fetch` and the head of its response.
+
+use js_sys::{Function, Promise};
+use wasm_bindgen::prelude::*;
+use web_sys::{AbortController, Request, RequestInit, Response, ResponseType};
+
+use crate::core::{Millis, ResponseFacts, retry_after};
+
+#[wasm_bindgen]
+extern "C" {
+    // Bound as globals and not through `window`: looked up when called, and there in workers.
+    #[wasm_bindgen(js_name = fetch, catch)]
+    fn global_fetch(input: &JsValue, init: &RequestInit) -> Result<Promise, JsValue>;
+
+    #[wasm_bindgen(js_namespace = performance, js_name = now)]
+    fn performance_now() -> f64;
+
+    #[wasm_bindgen(js_namespace = Date, js_name = now)]
+    fn date_now() -> f64;
+}
+
+/// The engine's clock.
+pub(super) fn now() -> Millis {
+    Millis::new(performance_now())
+}
+
+/// Sends an attempt. Whatever `fetch` throws counts as its rejection.
+pub(super) fn send(
+    input: &JsValue,
+    init: &RequestInit,
+    fetch: Option<&Function>,
+    controller: &AbortController,
+) -> Promise {
+    init.set_signal(Some(&controller.signal()));
+    let sent = match input.dyn_ref::<Request>() {
+        // A request's body can be read once, so each attempt takes a copy.
+        Some(request) => request.clone().and_then(|copy| call(&copy, init, fetch)),
+        None => call(input, init, fetch),
+    };
+    sent.unwrap_or_else(|error| Promise::reject(&error))
+}
+
+fn call(input: &JsValue, init: &RequestInit, fetch: Option<&Function>) -> Result<Promise, JsValue> {
+    match fetch {
+        None => global_fetch(input, init),
+        Some(fetch) => {
+            fetch.call2(&JsValue::UNDEFINED, input, init).map(|sent| Promise::resolve(&sent))
+        }
+    }
+}
+
+/// Reads the head of a response. The header fields of a refusal are read only there.
+pub(super) fn facts(response: &Response) -> ResponseFacts {
+    let status = response.status();
+    let read = |name| response.headers().get(name).ok().flatten();
+    let opaque = matches!(response.type_(), ResponseType::Opaque | ResponseType::Opaqueredirect);
+    if response.ok() {
+        // A decoded body has another length than the one on the wire, and whether it was
+        // encoded can be read for certain only where all fields can be.
+        let plain = response.type_() == ResponseType::Basic && read("content-encoding").is_none();
+        let length = if plain { read("content-length") } else { None };
+        // As a whole number: parsing floats costs 12 kB, and lengths are none.
+        let length = length.and_then(|value| value.parse::<u64>().ok());
+        let length = length.map(|bytes| bytes as f64);
+        return ResponseFacts { status, opaque, length, retry_after: None };
+    }
+    let retry_after = read("retry-after")
+        .and_then(|value| retry_after::parse(&value, read("date").as_deref(), date_now()));
+    ResponseFacts { status, opaque, length: None, retry_after }
+}

@@ -1,0 +1,16 @@
+//! The driver: it obeys the core and decides nothing.
+//!
+//! Numbers, handles and flat records cross here; bytes of bodies never do. No JavaScript is
+//! called while the engine is borrowed: an action is taken out first and carried out after,
+//! so that whatever it calls may call back.
+
+mod driver;
+mod fetch;
+mod flight;
+mod options;
+mod records;
+mod sink;
+mod wake;
+
+pub use driver::Driver;
+pub use sink::Sink;

@@ -1,0 +1,58 @@
+//! What the driver calls: an object that JavaScript supplies.
+
+use wasm_bindgen::prelude::*;
+use web_sys::Response;
+
+#[wasm_bindgen]
+extern "C" {
+    /// The receiving end in JavaScript. Its methods are looked up when called.
+    pub type Sink;
+
+    /// An attempt was sent.
+    #[wasm_bindgen(method)]
+    pub(super) fn sent(this: &Sink, request: u32, attempt: u32, at: f64);
+
+    /// The response is accepted: hand it on and read its body.
+    #[wasm_bindgen(method)]
+    pub(super) fn accept(
+        this: &Sink,
+        request: u32,
+        attempt: u32,
+        response: &Response,
+        inspect: bool,
+    );
+
+    /// The attempt is over; whatever its body still delivers does not count.
+    #[wasm_bindgen(method)]
+    pub(super) fn cut(this: &Sink, request: u32, attempt: u32);
+
+    /// Success: the body was whole.
+    #[wasm_bindgen(method)]
+    pub(super) fn finish(this: &Sink, request: u32);
+
+    /// Failure, as a [record](super::records::failure()), with the response of a final refusal and the error of a final rejection where there is one.
+    #[wasm_bindgen(method)]
+    pub(super) fn fail(
+        this: &Sink,
+        request: u32,
+        failure: JsValue,
+        response: Option<Response>,
+        error: JsValue,
+    );
+
+    /// The ladder is spent, or the failure is final.
+    #[wasm_bindgen(method)]
+    pub(super) fn exhausted(this: &Sink, request: u32, failure: JsValue);
+
+    /// A body has been silent for half its bound.
+    #[wasm_bindgen(method, js_name = stallSuspect)]
+    pub(super) fn stall_suspect(this: &Sink, request: u32);
+
+    /// What [`Driver::retry_states`](super::Driver::retry_states) tells has changed.
+    #[wasm_bindgen(method)]
+    pub(super) fn changed(this: &Sink);
+
+    /// What the browser says of the network.
+    #[wasm_bindgen(method)]
+    pub(super) fn online(this: &Sink) -> bool;
+}

@@ -1,0 +1,67 @@
+// @ts-check
+/** Files of the media origin, kept in memory once read, with their validators. */
+import { createHash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+
+/** @type {Record<string, string>} */
+const types = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.map': 'application/json; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.wasm': 'application/wasm',
+  '.m3u8': 'application/vnd.apple.mpegurl',
+  '.m4s': 'video/iso.segment',
+  '.mp4': 'video/mp4',
+};
+
+/** @param {string} file */
+export function contentType(file) {
+  return types[path.extname(file).toLowerCase()] ?? 'application/octet-stream';
+}
+
+/**
+ * @typedef {{ data: Buffer, etag: string, modified: string }} StoredFile
+ */
+
+export class FileStore {
+  /** @type {Map<string, Promise<StoredFile | null>>} */
+  #files = new Map();
+  #dir;
+
+  /** @param {string} dir */
+  constructor(dir) {
+    this.#dir = dir;
+  }
+
+  /**
+   * @param {string} name a plain file name
+   * @returns {Promise<StoredFile | null>} null when there is no such file
+   */
+  get(name) {
+    let file = this.#files.get(name);
+    if (!file) {
+      file = this.#read(name);
+      this.#files.set(name, file);
+    }
+    return file;
+  }
+
+  /** @param {string} name */
+  async #read(name) {
+    if (!/^[\w-][\w.-]*$/.test(name)) return null;
+    const full = path.join(this.#dir, name);
+    try {
+      const [data, info] = await Promise.all([readFile(full), stat(full)]);
+      const etag = `"${createHash('sha256').update(data).digest('hex').slice(0, 16)}"`;
+      return { data, etag, modified: info.mtime.toUTCString() };
+    } catch {
+      return null;
+    }
+  }
+}

@@ -1,0 +1,149 @@
+// @ts-check
+/**
+ * One measured run seen from the server: its fault rules, its clock (zero at its
+ * first media request), its link and its request log.
+ *
+ * @typedef {object} LogEntry
+ * @property {number} t         session clock when the request arrived, ms
+ * @property {number | null} end session clock when it was over; null while open
+ * @property {string} file
+ * @property {number} attempt   1-based, per file; 0 for a preflight
+ * @property {string | null} range the Range header as sent
+ * @property {string} act       `normal`, `preflight` or the act of a fault rule
+ * @property {number} status    0 until headers were sent
+ * @property {number | null} from first byte of the file in the body; null when the body is not the file's
+ * @property {number} bytes     body bytes sent
+ * @property {'open' | 'sent' | 'reset' | 'cut' | 'client-closed'} how
+ *
+ * @typedef {object} LinkOptions
+ * @property {number} [kbps]     no limit when absent
+ * @property {number} [delayMs]  before the headers of each response
+ * @property {number} [jitterMs] added to the delay, seeded
+ * @property {number} [seed]
+ *
+ * @typedef {object} SessionOptions
+ * @property {import('./rules.mjs').Rule[]} [rules]
+ * @property {LinkOptions} [link]
+ * @property {'default' | 'no-store'} [cache]
+ * @property {string[]} [expose] response headers shown to cross-origin scripts
+ * @property {string} [scenario] a name, for people
+ */
+import { Link } from './link.mjs';
+import { checkRule, pickRule } from './rules.mjs';
+
+/**
+ * mulberry32: small, seeded, good enough for jitter.
+ * @param {number} seed
+ * @returns {() => number} values in [0, 1)
+ */
+function seededRandom(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let x = state;
+    x = Math.imul(x ^ (x >>> 15), x | 1);
+    x ^= x + Math.imul(x ^ (x >>> 7), x | 61);
+    return ((x ^ (x >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+export class Session {
+  /** @type {LogEntry[]} */
+  log = [];
+  /** @type {Map<string, number>} */
+  #attempts = new Map();
+  /** @type {Set<import('node:http').ServerResponse>} */
+  #responses = new Set();
+  /** @type {number | undefined} */
+  #startedAt;
+  #random;
+
+  /**
+   * @param {string} id
+   * @param {string} baseUrl absolute, ends with a slash
+   * @param {SessionOptions} options
+   */
+  constructor(
+    id,
+    baseUrl,
+    { rules = [], link = {}, cache = 'default', expose = [], scenario = '' },
+  ) {
+    rules.forEach(checkRule);
+    this.id = id;
+    this.baseUrl = baseUrl;
+    this.rules = rules;
+    this.linkOptions = link;
+    this.cache = cache;
+    this.expose = expose;
+    this.scenario = scenario;
+    this.link = new Link(link.kbps ?? Infinity);
+    this.#random = seededRandom(link.seed ?? 1);
+  }
+
+  /** @param {string} file */
+  url(file) {
+    return new URL(file, this.baseUrl).href;
+  }
+
+  /** ms since the first media request; 0 before it. */
+  clock() {
+    return this.#startedAt === undefined ? 0 : performance.now() - this.#startedAt;
+  }
+
+  /** @returns {number} ms to wait before the headers of the next response */
+  headerDelay() {
+    const { delayMs = 0, jitterMs = 0 } = this.linkOptions;
+    return delayMs + (jitterMs > 0 ? jitterMs * this.#random() : 0);
+  }
+
+  /**
+   * Opens a log entry and says which fault, if any, this request meets.
+   * @param {string} file
+   * @param {string | null} range
+   * @param {import('node:http').ServerResponse} response
+   * @param {{ preflight?: boolean }} [options]
+   */
+  open(file, range, response, { preflight = false } = {}) {
+    this.#startedAt ??= performance.now();
+    const t = Math.round(this.clock());
+    const attempt = preflight ? 0 : (this.#attempts.get(file) ?? 0) + 1;
+    if (!preflight) this.#attempts.set(file, attempt);
+    const rule = preflight ? undefined : pickRule(this.rules, file, attempt, t);
+    /** @type {LogEntry} */
+    const entry = {
+      t,
+      end: null,
+      file,
+      attempt,
+      range,
+      act: preflight ? 'preflight' : (rule?.act ?? 'normal'),
+      status: 0,
+      from: null,
+      bytes: 0,
+      how: 'open',
+    };
+    this.log.push(entry);
+    this.#responses.add(response);
+    response.on('close', () => {
+      this.#responses.delete(response);
+      this.finish(entry, 'client-closed');
+    });
+    return { entry, rule };
+  }
+
+  /**
+   * Only the first reason counts: a reset closes the socket, and that is not the client's doing.
+   * @param {LogEntry} entry
+   * @param {'sent' | 'reset' | 'cut' | 'client-closed'} how
+   */
+  finish(entry, how) {
+    if (entry.how !== 'open') return;
+    entry.how = how;
+    entry.end = Math.round(this.clock());
+  }
+
+  /** Ends every response still open. */
+  close() {
+    for (const response of this.#responses) response.destroy();
+  }
+}

@@ -1,0 +1,165 @@
+// @ts-check
+// What a page downloads for each entry of the package: minified JavaScript and wasm, raw,
+// gzip -9 and brotli 11, with the limits that hold.
+//
+//   npm run size                      a table
+//   npm run --silent size -- --json   one object a line: entry, rawB, gzipB, brotliB
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { runAsProgram } from './main.mjs';
+import { ROOT, ensureReady } from './setup.mjs';
+
+/** Most bytes, in brotli, of all that is transferred. */
+const LIMITS = {
+  main: { entry: '.', brotliB: 34_000 },
+  adapter: { folder: './js/adapters/', brotliB: 4_000 },
+};
+
+/** Entries that carry or load the wasm in their own way. */
+const WITHOUT_WASM_FILE = ['./inline'];
+
+/** @typedef {{ rawB: number, gzipB: number, brotliB: number }} Size */
+
+/** The size of these bytes as they are, in gzip and in brotli, at their strongest. */
+export function measure(/** @type {Uint8Array} */ bytes) {
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: 11,
+    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+  };
+  return {
+    rawB: bytes.length,
+    gzipB: gzipSync(bytes, { level: 9 }).length,
+    brotliB: brotliCompressSync(bytes, { params }).length,
+  };
+}
+
+/** The sentence to fail with, or undefined if the entry is within its limit. */
+export function overLimit(
+  /** @type {{ entry: string, file: string, brotliB: number }} */ measured,
+) {
+  const limit = limitOf(measured);
+  if (limit === undefined || measured.brotliB <= limit) return undefined;
+  return `'${measured.entry}' is ${measured.brotliB} bytes in brotli; the limit is ${limit}.`;
+}
+
+/** @param {{ entry: string, file: string }} of */
+function limitOf({ entry, file }) {
+  if (entry === LIMITS.main.entry) return LIMITS.main.brotliB;
+  return isAdapter(file) ? LIMITS.adapter.brotliB : undefined;
+}
+
+/** @param {string} file */
+function isAdapter(file) {
+  return file.startsWith(LIMITS.adapter.folder);
+}
+
+/**
+ * The JavaScript entries of the package, as a browser's bundler resolves them.
+ * @param {Record<string, string | { default: string }>} exports
+ */
+export function entriesOf(exports) {
+  return Object.entries(exports)
+    .map(([entry, target]) => ({
+      entry,
+      file: typeof target === 'string' ? target : target.default,
+    }))
+    .filter(({ file }) => file.endsWith('.js'));
+}
+
+/**
+ * One entry, bundled as a page would: minified and tree-shaken, the wasm left as a file of its
+ * own. An adapter is bundled without the engine, which the page has already.
+ * @param {string} file
+ */
+async function bundle(file) {
+  const esbuild = await import('esbuild');
+  const adapters = join(ROOT, LIMITS.adapter.folder);
+  const { outputFiles } = await esbuild.build({
+    absWorkingDir: ROOT,
+    entryPoints: [file],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    logLevel: 'error',
+    plugins: isAdapter(file) ? [keepOutside(adapters)] : [],
+  });
+  return outputFiles[0].contents;
+}
+
+/**
+ * Leaves every module outside `folder` as an import.
+ * @param {string} folder
+ * @returns {import('esbuild').Plugin}
+ */
+function keepOutside(folder) {
+  return {
+    name: 'keep-outside',
+    setup(build) {
+      build.onResolve({ filter: /.*/ }, ({ path, resolveDir, kind }) => {
+        if (kind === 'entry-point') return undefined;
+        const isInside = path.startsWith('.') && join(resolveDir, path).startsWith(folder);
+        return isInside ? undefined : { path, external: true };
+      });
+    },
+  };
+}
+
+/** @param {Size[]} sizes @returns {Size} */
+function sum(sizes) {
+  const total = { rawB: 0, gzipB: 0, brotliB: 0 };
+  for (const { rawB, gzipB, brotliB } of sizes) {
+    total.rawB += rawB;
+    total.gzipB += gzipB;
+    total.brotliB += brotliB;
+  }
+  return total;
+}
+
+async function measureEntries() {
+  const { exports } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  const wasm = measure(await readFile(join(ROOT, 'js', 'pkg', 'core_bg.wasm')));
+  const measured = [];
+  for (const { entry, file } of entriesOf(exports)) {
+    const js = measure(await bundle(file));
+    const withWasm = !isAdapter(file) && !WITHOUT_WASM_FILE.includes(entry);
+    const parts = withWasm ? { wasm, js } : { js };
+    measured.push({ entry, file, parts, ...sum(Object.values(parts)) });
+  }
+  return measured;
+}
+
+/** @param {Awaited<ReturnType<typeof measureEntries>>} measured */
+function printTable(measured) {
+  const row = (/** @type {(string | number)[]} */ cells) =>
+    console.log(
+      cells
+        .map((cell, i) => (i < 2 ? String(cell).padEnd(10) : String(cell).padStart(9)))
+        .join(' '),
+    );
+  row(['entry', 'part', 'raw', 'gzip', 'brotli', 'limit']);
+  for (const entry of measured) {
+    for (const [part, { rawB, gzipB, brotliB }] of Object.entries(entry.parts)) {
+      row([entry.entry, part, rawB, gzipB, brotliB, '']);
+    }
+    row([entry.entry, 'total', entry.rawB, entry.gzipB, entry.brotliB, limitOf(entry) ?? '']);
+  }
+}
+
+runAsProgram(import.meta.url, async (args) => {
+  await ensureReady(['build']);
+  const measured = await measureEntries();
+  if (args.includes('--json')) {
+    for (const { entry, rawB, gzipB, brotliB } of measured) {
+      console.log(JSON.stringify({ entry, rawB, gzipB, brotliB }));
+    }
+  } else {
+    printTable(measured);
+  }
+  const failures = measured.map(overLimit).filter(Boolean);
+  if (failures.length) throw new Error(failures.join('\n'));
+});

@@ -1,0 +1,115 @@
+// @ts-check
+/**
+ * The lab page. Query: `variant` (plain, holdfast, both), `scenario`, `session`
+ * (made by the runner; else the page makes its own) and `cap` in seconds.
+ *
+ * `globalThis.lab` is what an automatic runner reads.
+ */
+import { createSession, fetchScenarios, fetchSession } from './api.js';
+import { Panel } from './panel.js';
+import { Player } from './player.js';
+
+/** @typedef {{ name: string, title: string, what: string }} Scenario */
+
+const query = new URLSearchParams(location.search);
+
+const lab = {
+  /** @type {Player[]} */
+  players: [],
+  /** @type {string | null} why this page cannot measure anything */
+  error: null,
+  /** The state of the first player in a few numbers. */
+  snapshot() {
+    const [player] = this.players;
+    if (!player) return { error: this.error, phase: 'starting', result: null };
+    const { meter, phase, result } = player;
+    return {
+      error: this.error,
+      phase,
+      result,
+      position: meter.samples.at(-1)?.currentTime ?? 0,
+      ahead: meter.ahead,
+      stallS: meter.stallS,
+    };
+  },
+  /** The first player's engine log, or null without an engine. */
+  engineLog() {
+    return this.players[0]?.engine?.log() ?? null;
+  },
+};
+Object.assign(globalThis, { lab });
+
+/** @param {string} id */
+function byId(id) {
+  return /** @type {HTMLElement} */ (document.getElementById(id));
+}
+
+/**
+ * @param {import('./player.js').Variant} variant
+ * @param {string} scenario
+ */
+async function runPanel(variant, scenario) {
+  const panel = new Panel(byId('panels'), variant);
+  try {
+    const id = query.get('session');
+    const session = id ? await fetchSession(id) : await createSession(scenario);
+    const player = new Player(panel.media, variant, { capS: Number(query.get('cap') ?? 180) });
+    lab.players.push(player);
+    const finished = player.run(session.mediaUrl);
+    panel.watch(player, session);
+    await finished;
+  } catch (error) {
+    lab.error = String(error);
+    panel.fail(String(error));
+  }
+}
+
+/** @param {Scenario[]} scenarios @param {string} chosen */
+function fillMenu(scenarios, chosen) {
+  const menu = /** @type {HTMLSelectElement} */ (byId('scenario'));
+  menu.replaceChildren(
+    ...scenarios.map(({ title, name }) => new Option(title, name, false, name === chosen)),
+  );
+  const explain = () => {
+    byId('what').textContent = scenarios.find(({ name }) => name === menu.value)?.what ?? '';
+  };
+  menu.addEventListener('change', explain);
+  explain();
+}
+
+/** Without a question on the address line: what there is to see. @param {Scenario[]} scenarios */
+function showChoices(scenarios) {
+  byId('legend').hidden = true;
+  byId('what').hidden = true;
+  const cards = scenarios.map(({ name, title, what }) => {
+    const card = document.createElement('a');
+    card.className = 'scenario';
+    card.href = `/?${new URLSearchParams({ scenario: name, variant: 'both' })}`;
+    card.append(
+      Object.assign(document.createElement('h2'), { textContent: title }),
+      Object.assign(document.createElement('p'), { textContent: what }),
+    );
+    return card;
+  });
+  byId('panels').replaceChildren(...cards);
+}
+
+async function main() {
+  /** @type {Scenario[]} */
+  const scenarios = await fetchScenarios();
+  const name = query.get('scenario') ?? scenarios[0].name;
+  const variant = query.get('variant') ?? 'both';
+  fillMenu(scenarios, name);
+  /** @type {HTMLSelectElement} */ (byId('variant')).value = variant;
+  if (!query.has('scenario')) return showChoices(scenarios);
+  if (!scenarios.some((scenario) => scenario.name === name)) throw new Error(`no scenario ${name}`);
+  const variants = variant === 'both' ? ['plain', 'holdfast'] : [variant];
+  return Promise.all(
+    variants.map((v) => runPanel(/** @type {import('./player.js').Variant} */ (v), name)),
+  );
+}
+
+main().catch((error) => {
+  lab.error = String(error);
+  byId('what').textContent = lab.error;
+});
