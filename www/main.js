@@ -32,9 +32,10 @@ const lab = {
       stallS: meter.stallS,
     };
   },
-  /** The first player's engine log, or null without an engine. */
-  engineLog() {
-    return this.players[0]?.engine?.log() ?? null;
+  /** The first player's engine, or null without one. */
+  engine() {
+    const engine = this.players[0]?.engine;
+    return engine ? { mode: engine.state.mode, log: engine.log() } : null;
   },
 };
 Object.assign(globalThis, { lab });

@@ -113,7 +113,7 @@ export class Panel {
     this.#drawErrors(player.errors);
     if (player.engine) {
       this.#find('.engine').hidden = false;
-      drawEngine(this.#find('.engine div'), player.engine);
+      drawEngine(this.#find('.engine div'), player.engine, player.loadAt);
     }
   }
 

@@ -39,13 +39,14 @@ export class Player {
   errors = [];
   /** @type {Result | null} */
   result = null;
-  /** @type {any} the Holdfast engine, if this run has one */
+  /** @type {import('holdfast').Engine | null} */
   engine = null;
   #media;
   #variant;
   /** @type {Hls | undefined} */
   #hls;
-  #loadAt = 0;
+  /** When the run began, on the clock of performance.now(). */
+  loadAt = 0;
   /** @type {number | undefined} */
   #fatalAt;
   #capMs;
@@ -76,17 +77,9 @@ export class Player {
         ? await Promise.all([import('holdfast'), import('holdfast/hls')])
         : undefined;
 
-    this.#loadAt = performance.now();
-    /** @type {Partial<import('hls.js').HlsConfig>} */
-    let config = { ...sharedConfig };
-    if (holdfast) {
-      const [{ createEngine }, { hlsConfig }] = holdfast;
-      this.engine = createEngine();
-      config = hlsConfig(this.engine, sharedConfig);
-    }
-    const hls = new Hls(config);
+    this.loadAt = performance.now();
+    const hls = holdfast ? this.#withHoldfast(...holdfast) : new Hls({ ...sharedConfig });
     this.#hls = hls;
-    if (holdfast) this.#stopReporting = holdfast[1].attachHls(this.engine, hls);
     pinMiddleLevel(hls);
     hls.on(Hls.Events.ERROR, (_event, data) => this.#onError(data));
     hls.loadSource(url);
@@ -103,9 +96,22 @@ export class Player {
     });
   }
 
+  /**
+   * All that an application has to do.
+   * @param {typeof import('holdfast')} core
+   * @param {typeof import('holdfast/hls')} adapter
+   */
+  #withHoldfast({ createEngine }, { hlsConfig, attachHls }) {
+    const engine = createEngine();
+    const hls = new Hls(hlsConfig(engine, sharedConfig));
+    this.#stopReporting = attachHls(engine, hls);
+    this.engine = engine;
+    return hls;
+  }
+
   /** ms since load */
   get now() {
-    return this.#loadAt === 0 ? 0 : performance.now() - this.#loadAt;
+    return this.loadAt === 0 ? 0 : performance.now() - this.loadAt;
   }
 
   /** @returns {Phase} */

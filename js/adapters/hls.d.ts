@@ -67,8 +67,8 @@ export type HlsEngineConfig = Omit<Partial<HlsConfig>, 'loader'> &
 export function hlsConfig(engine: HlsEngine, overrides?: HlsOverrides): HlsEngineConfig;
 
 /**
- * Tells the engine how much is buffered, the target duration, whether the stream is live and whether
- * another host could take over. Ends by itself when the player is destroyed.
+ * Tells the engine how much is buffered, the target duration, whether the stream is live and
+ * whether another host could take over. Ends by itself when the player is destroyed.
  *
  * @returns stop reporting
  */

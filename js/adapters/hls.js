@@ -1,6 +1,8 @@
 // @ts-check
-// The hls.js adapter: a loader class bound to an engine, the configuration that leaves retries to the
-// engine alone, and a reporter of playback. Nothing here imports hls.js or runs at import time.
+/**
+ * The hls.js adapter: a loader class bound to an engine, the configuration that leaves retries
+ * to the engine alone, and a reporter of playback. hls.js itself is never imported.
+ */
 
 /** @typedef {import('./hls.d.ts').HlsEngine} HlsEngine */
 /** @typedef {import('./hls.d.ts').HlsSite} HlsSite */
@@ -10,11 +12,14 @@
 /** @typedef {import('hls.js').LoaderCallbacks<LoaderContext>} LoaderCallbacks */
 /** @typedef {import('hls.js').LoaderStats} LoaderStats */
 
-/** What a loader context holds besides the common fields, by kind of request and hls.js version.
+/**
+ * A loader context with what only some kinds of request, or versions of hls.js, put there.
+ *
  * @typedef {LoaderContext & Partial<Pick<import('hls.js').FragmentLoaderContext, 'frag'>>
- *   & { keyInfo?: object, levelOrTrack?: { details?: object } | null }} AnyContext */
+ *   & { keyInfo?: object, levelOrTrack?: { details?: object } | null }} AnyContext
+ */
 
-/** Total time of one load, every attempt and wait of the engine included. Above the engine's own limits. */
+/** One load with every attempt and wait; longer than the engine itself ever takes. */
 const BACKSTOP_MS = 600_000;
 /** Content waits behind an interstitial's asset list, so hls.js's own limit is kept. */
 const ASSET_LIST_MS = 30_000;
@@ -93,9 +98,8 @@ export function attachHls(engine, hls) {
     known.delete('');
     if (known.size > 1) {
       const since = performance.now() - PATHWAY_PENALTY_MS;
-      return [...known].filter(
-        (host) => host !== current && !((failed.get(host) ?? -Infinity) > since),
-      ).length;
+      const usable = (/** @type {string} */ host) => (failed.get(host) ?? -Infinity) < since;
+      return [...known].filter((host) => host !== current && usable(host)).length;
     }
     if (levels.length === 1 && (hls.pathways?.length ?? 0) < 2) return 0;
     return hls.autoLevelEnabled ? undefined : 0;
@@ -160,8 +164,11 @@ export function attachHls(engine, hls) {
  * @param {ReturnType<typeof createWarn>} warn
  */
 function createLoader(engine, warn) {
-  /** Playlists that a player (its config object) already holds.
-   * @type {WeakMap<object, Set<string>>} */
+  /**
+   * Playlists that a player (its config object) already holds.
+   *
+   * @type {WeakMap<object, Set<string>>}
+   */
   const playlists = new WeakMap();
 
   return class HoldfastLoader {
@@ -183,6 +190,8 @@ function createLoader(engine, warn) {
     #controller = null;
     /** @type {Response | null} */
     #response = null;
+    /** @type {Headers | null} those of a refusal */
+    #refusal = null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     #timer;
     #attemptStart = 0;
@@ -228,7 +237,7 @@ function createLoader(engine, warn) {
 
     destroy() {
       if (!this.#settled) this.#cancel();
-      this.context = this.#callbacks = this.#response = null;
+      this.context = this.#callbacks = this.#response = this.#refusal = null;
     }
 
     /** @returns {number | null} seconds the answer has spent in caches */
@@ -239,7 +248,7 @@ function createLoader(engine, warn) {
 
     /** @param {string} name */
     getResponseHeader(name) {
-      return this.#response?.headers.get(name) ?? null;
+      return (this.#refusal ?? this.#response?.headers)?.get(name) ?? null;
     }
 
     #cancel() {
@@ -261,13 +270,13 @@ function createLoader(engine, warn) {
       const loaded = await this.#request(context, config, callbacks, site).catch((error) => {
         if (!this.#settled) this.#fail(context, config, callbacks, site, error);
       });
-      // Never inside load(): hls.js hangs when it is answered before it has taken note of the loader.
+      // By now load() has returned: hls.js hangs when it is answered inside.
       if (this.#settled || !loaded) return;
 
       const { data, response, status, url, bytes, timing } = loaded;
       const streamed = isStreamed(config, callbacks);
       const { loading } = stats;
-      // hls.js takes its bandwidth sample and its reload schedule from here: leave out waits and lost attempts.
+      // The bandwidth sample and the reload schedule are made of these: no waits, no lost attempts.
       loading.start = Math.max(timing.start - this.#carried, loading.start);
       loading.first = Math.max(timing.first - this.#carried, loading.start);
       loading.end = Math.max(timing.end, loading.first);
@@ -288,7 +297,7 @@ function createLoader(engine, warn) {
     }
 
     /**
-     * One engine load; a second, plain one when a blocking playlist reload does not get its answer.
+     * One load of the engine; a second, plain one where a blocking reload gets no answer.
      *
      * @param {AnyContext} context
      * @param {LoaderConfiguration} config
@@ -298,13 +307,13 @@ function createLoader(engine, warn) {
     async #request(context, config, callbacks, site) {
       const limit = config.loadPolicy.maxLoadTimeMs;
       const plain = withoutParams(context.url, /^_HLS_(msn|part|skip)=/);
-      if (!site.startsWith('playlist') || plain === context.url)
-        return this.#attempt(context, config, callbacks, site, limit);
+      const loading = this.#attempt(context, config, callbacks, site, limit);
+      if (!site.startsWith('playlist') || plain === context.url) return loading;
       try {
-        return await this.#attempt(context, config, callbacks, site, limit);
+        return await loading;
       } catch (/** @type {any} */ error) {
-        if (this.#settled || !(isTimeout(error) || error?.status === 400 || error?.status === 503))
-          throw error;
+        const unanswered = isTimeout(error) || error?.status === 400 || error?.status === 503;
+        if (this.#settled || !unanswered) throw error;
         const whole = this.#hlsConfig.playlistLoadPolicy?.default.maxLoadTimeMs ?? BACKSTOP_MS;
         return this.#attempt({ ...context, url: plain }, config, callbacks, site, whole);
       }
@@ -337,8 +346,8 @@ function createLoader(engine, warn) {
       });
       const headers = new Headers(context.headers);
       // rangeEnd is exclusive; 0 means no range.
-      if (context.rangeEnd)
-        headers.set('Range', `bytes=${context.rangeStart}-${context.rangeEnd - 1}`);
+      const { rangeStart, rangeEnd } = context;
+      if (rangeEnd) headers.set('Range', `bytes=${rangeStart}-${rangeEnd - 1}`);
       /** @type {RequestInit} */
       const init = { method: 'GET', mode: 'cors', credentials: 'same-origin', headers };
 
@@ -402,23 +411,25 @@ function createLoader(engine, warn) {
      */
     #fail(context, config, callbacks, site, error) {
       const { stats } = this;
-      const response = (this.#response = error?.response ?? this.#response);
+      const timeout = isTimeout(error);
+      const response = error?.response ?? (timeout ? this.#response : null);
+      this.#refusal = error?.headers ?? response?.headers ?? null;
       this.#settle();
       if (site === 'text-segment') {
-        // hls.js counts a lost subtitle segment against the video and may end playback: leave out its cues.
+        // hls.js counts a lost subtitle segment against the video, which may end playback.
         stats.loading.first ||= stats.loading.start;
         stats.loading.end = performance.now();
         const data = new TextEncoder().encode(context.frag?.encrypted ? '' : 'WEBVTT\n\n').buffer;
         stats.loaded = stats.total = data.byteLength;
         callbacks.onSuccess({ url: context.url, data, code: 200 }, stats, context, response);
-      } else if (isTimeout(error)) {
+      } else if (timeout) {
         // hls.js takes this time for a sample: the last attempt's, not the waits before it.
         stats.loading.start = Math.max(stats.loading.start, this.#attemptStart);
         config.timeout = error.limit ?? Math.round(performance.now() - stats.loading.start);
         callbacks.onTimeout(stats, context, response);
       } else {
         let code = Number(error?.status) || 0;
-        // hls.js gives up steering for ever on 429; any other code lets it ask again after the TTL.
+        // On 429 hls.js gives up steering for ever; otherwise it asks again after the TTL.
         if (site === 'steering' && code === 429) code = 503;
         callbacks.onError({ code, text: error?.message ?? '' }, context, response, stats);
       }
@@ -449,11 +460,8 @@ function siteOf(context, seen) {
         ? 'playlist-reload'
         : 'playlist';
     case 'media-fragment':
-      return frag?.type === 'subtitle'
-        ? 'text-segment'
-        : frag?.sn === 'initSegment'
-          ? 'init'
-          : 'segment';
+      if (frag?.type === 'subtitle') return 'text-segment';
+      return frag?.sn === 'initSegment' ? 'init' : 'segment';
     case 'key':
       return 'key';
     case 'server-certificate':
@@ -497,20 +505,19 @@ function playlistKey(url) {
   return withoutParams(url, /^(_HLS_\w+|CMCD)=/);
 }
 
-/** Leaves every other byte of a (perhaps signed) URL as it is.
+/**
+ * Leaves every other byte of a (perhaps signed) URL as it is.
+ *
  * @param {string} url
- * @param {RegExp} pattern */
+ * @param {RegExp} pattern
+ */
 function withoutParams(url, pattern) {
-  const [path, query] = splitOnce(url, '?');
-  if (!query) return url;
-  const kept = query.split('&').filter((param) => !pattern.test(param));
-  return kept.length ? `${path}?${kept.join('&')}` : path;
-}
-
-/** @param {string} text @param {string} mark */
-function splitOnce(text, mark) {
-  const at = text.indexOf(mark);
-  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
+  const mark = url.indexOf('?');
+  if (mark < 0) return url;
+  const params = url.slice(mark + 1).split('&');
+  const kept = params.filter((param) => !pattern.test(param));
+  if (kept.length === params.length) return url;
+  return url.slice(0, mark + (kept.length && 1)) + kept.join('&');
 }
 
 /** @param {LoaderConfiguration} config @param {LoaderCallbacks} callbacks */

@@ -76,6 +76,8 @@ pub enum Action {
 /// What a caller asks for.
 #[derive(Clone, Copy, Debug)]
 pub struct StartRequest {
+    /// The request's name. Names ascend.
+    pub id: RequestId,
     /// The site.
     pub site: Site,
     /// The host, as a number that the caller gives to each.
@@ -119,7 +121,6 @@ pub struct Engine {
     actions: Vec<Action>,
     log: Log,
     dice: fastrand::Rng,
-    last_id: u32,
 }
 
 impl Engine {
@@ -136,16 +137,18 @@ impl Engine {
             actions: Vec::new(),
             log: Log::new(config.log_capacity),
             dice: fastrand::Rng::with_seed(config.seed),
-            last_id: 0,
             config,
         }
     }
 
-    /// Takes a request on and sends its first attempt.
-    pub fn handle_start(&mut self, start: StartRequest, now: Millis) -> RequestId {
-        self.last_id += 1;
-        let id = RequestId(self.last_id);
-        let StartRequest { site, host, delivery, idempotent, expects_body, blocking, .. } = start;
+    /// Takes a request on and sends its first attempt. A name that does not ascend is
+    /// refused, and nothing happens.
+    pub fn handle_start(&mut self, start: StartRequest, now: Millis) {
+        let StartRequest { id, site, host, delivery, idempotent, expects_body, blocking, .. } =
+            start;
+        if self.requests.last().is_some_and(|last| last.id >= id) {
+            return;
+        }
         while self.hosts.len() <= host as usize {
             self.hosts.push(Host::default());
         }
@@ -174,7 +177,6 @@ impl Engine {
         });
         self.note(now, id, 0, LogEvent::Started, site as u32, 0.0);
         self.send(self.requests.len() - 1, now);
-        id
     }
 
     /// The head of a response arrived.

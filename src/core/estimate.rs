@@ -106,14 +106,20 @@ impl Average {
     const EMPTY: Self = Self { value: 0.0, weight: 0.0 };
 
     fn add(&mut self, value: f64, weight: f64, half_life: f64) {
-        let keep = 0.5_f64.powf(weight / half_life);
+        let keep = remainder(weight, half_life);
         self.value = value * (1.0 - keep) + self.value * keep;
         self.weight += weight;
     }
 
     /// The average without the pull of its empty start.
     fn corrected(&self, half_life: f64) -> Option<f64> {
-        let seen = 1.0 - 0.5_f64.powf(self.weight / half_life);
+        let seen = 1.0 - remainder(self.weight, half_life);
         (seen > 0.0).then(|| self.value / seen)
     }
+}
+
+/// What is left of one after `elapsed` at this half-life. Through `exp`, as a power of two
+/// would bring a table of 4 kB into the module.
+fn remainder(elapsed: f64, half_life: f64) -> f64 {
+    (-std::f64::consts::LN_2 * elapsed / half_life).exp()
 }

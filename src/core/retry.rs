@@ -138,13 +138,14 @@ fn may_repeat(situation: &Situation) -> Result<(), Reason> {
 fn ladder_delay(situation: &Situation, dice: &mut fastrand::Rng) -> Millis {
     let SitePolicy { backoff_base, backoff_factor, backoff_cap, .. } = situation.policy;
     let span = exponential(backoff_base, backoff_factor, backoff_cap, situation.attempts);
+    let unit = dice.f64();
     match situation.failure.class {
-        FailureClass::Stall | FailureClass::Timeout => after_timeout(span, dice.f64()),
+        FailureClass::Stall | FailureClass::Timeout => after_timeout(span, unit),
         // The server is well and asks for less. Four times the usual, and no lucky draws.
-        FailureClass::RateLimited => equal_jitter(span * 4.0, dice.f64()),
+        FailureClass::RateLimited => equal_jitter(span * 4.0, unit),
         // The same request again, at once, and only then the ladder (RFC 8470 section 5.2).
         FailureClass::TooEarly if !situation.repeated => FLOOR,
-        _ => full_jitter(span, dice.f64()),
+        _ => full_jitter(span, unit),
     }
 }
 

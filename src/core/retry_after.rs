@@ -31,14 +31,18 @@ fn delay_seconds(digits: &str) -> Option<Millis> {
 /// An HTTP-date in any of its three forms, in milliseconds since 1970. What lies before 1970
 /// reads as 1970: only the difference to now matters.
 fn http_date_ms(value: &str) -> Option<f64> {
+    let value = value.trim_ascii();
     // A leap second is a valid second (RFC 9110 section 5.6.7) that the parser refuses: it is
     // read as the second before it, and added.
-    let mut bytes = value.trim_ascii().to_owned().into_bytes();
-    let leap = bytes.windows(3).position(|part| part == b":60");
-    if let Some(place) = leap {
-        bytes[place + 1..place + 3].copy_from_slice(b"59");
-    }
-    let at = httpdate::parse_http_date(std::str::from_utf8(&bytes).ok()?).ok()?;
+    let leap = value.as_bytes().windows(3).position(|part| part == b":60");
+    let at = match leap {
+        Some(place) => {
+            let (before, after) = (value.get(..place)?, value.get(place + 3..)?);
+            httpdate::parse_http_date(&[before, ":59", after].concat())
+        }
+        None => httpdate::parse_http_date(value),
+    };
+    let at = at.ok()?;
     let since = at.duration_since(UNIX_EPOCH).unwrap_or_default();
     Some(since.as_secs() as f64 * 1000.0 + if leap.is_some() { 1000.0 } else { 0.0 })
 }

@@ -70,13 +70,14 @@ impl Driver {
     /// Takes a request on and sends it. `adopted` and `controller` are an attempt that was
     /// sent at `at` already; `flags` are 1 streaming, 2 not safe to send twice, 4 without a
     /// body, 8 blocking; `alternatives` is the code of what was declared for this URL.
-    /// Answers the request's number, which is in use before this returns.
+    /// `request` is the request's number; the numbers ascend.
     #[allow(
         clippy::too_many_arguments,
         reason = "numbers and handles cross cheaper than an object"
     )]
     pub fn start(
         &self,
+        request: u32,
         site: u32,
         host: u32,
         flags: u32,
@@ -87,8 +88,9 @@ impl Driver {
         adopted: Option<Promise>,
         controller: Option<AbortController>,
         at: f64,
-    ) -> u32 {
+    ) {
         let start = StartRequest {
+            id: RequestId(request),
             site: Site::from_code(site).unwrap_or(Site::Other),
             host,
             delivery: if flags & flag::STREAMING == 0 {
@@ -101,7 +103,6 @@ impl Driver {
             blocking: flags & flag::BLOCKING != 0,
             alternatives: alternatives_from(alternatives),
         };
-        let request = self.inner.engine.borrow_mut().handle_start(start, Millis::new(at));
         let flight = Flight {
             input,
             init: init.unchecked_into::<RequestInit>(),
@@ -112,9 +113,8 @@ impl Driver {
             response: None,
             error: JsValue::UNDEFINED,
         };
-        self.inner.flights.borrow_mut().push((request.0, flight));
-        self.inner.drain();
-        request.0
+        self.inner.flights.borrow_mut().push((request, flight));
+        self.inner.feed(|engine| engine.handle_start(start, Millis::new(at)));
     }
 
     /// Somebody waits for the next byte.
@@ -163,13 +163,10 @@ impl Driver {
     }
 
     /// What the player says of its playback, in milliseconds; negative where unknown.
-    pub fn playback(&self, buffer_ahead: f64, target_duration: f64, live: bool) {
+    pub fn playback(&self, buffer_ahead: f64, target_duration: f64) {
         let known = |value: f64| (value >= 0.0).then(|| Millis::new(value));
-        let playback = Playback {
-            buffer_ahead: known(buffer_ahead),
-            target_duration: known(target_duration),
-            live,
-        };
+        let playback =
+            Playback { buffer_ahead: known(buffer_ahead), target_duration: known(target_duration) };
         self.inner.feed(|engine| engine.handle_playback(playback, now()));
     }
 

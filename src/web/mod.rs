@@ -14,3 +14,9 @@ mod wake;
 
 pub use driver::Driver;
 pub use sink::Sink;
+
+/// Throws this instance away: the next call starts on a fresh one. For when it has trapped.
+#[wasm_bindgen::prelude::wasm_bindgen]
+pub fn renew() {
+    wasm_bindgen::handler::schedule_reinit();
+}

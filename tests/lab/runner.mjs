@@ -119,9 +119,9 @@ export async function createRunner({ log = () => {} } = {}) {
         await page.waitForTimeout(700);
         await page.screenshot({ path: screenshot, fullPage: true });
       }
-      const decisions = await page.evaluate('lab.engineLog()');
+      const engine = await page.evaluate('lab.engine()');
       const requests = session.log.map((entry) => ({ ...entry }));
-      checkMeasured(name, variant, result, requests);
+      checkMeasured(variant, result, requests, engine);
       const { requests: count, wastedBytes } = account(requests);
       const oracle = simulateOracle({ stream, link, rules });
       return {
@@ -138,7 +138,7 @@ export async function createRunner({ log = () => {} } = {}) {
         },
         playerErrors: result.errors,
         requests,
-        decisions,
+        decisions: engine?.log ?? null,
       };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
@@ -184,12 +184,16 @@ async function watch(page, pageErrors, onLive, capS) {
 
 /**
  * A run that did not measure what it says is an error, not a row.
- * @param {string} name
  * @param {string} variant
  * @param {import('../../www/player.js').Result} result
  * @param {import('./session.mjs').LogEntry[]} requests
+ * @param {{ mode: string } | null} engine
  */
-function checkMeasured(name, variant, result, requests) {
+function checkMeasured(variant, result, requests, engine) {
+  // An engine that failed open lets the browser load: that would measure something else.
+  if (variant === 'holdfast' && engine?.mode !== 'engine') {
+    throw new Error(`the engine is not in charge (mode ${engine?.mode ?? 'none'})`);
+  }
   const others = requests.filter(
     ({ file }) => /^(low|mid|high)-/.test(file) && !file.startsWith(`${PINNED}-`),
   );

@@ -178,7 +178,7 @@ describe('hls.js loader quirks', () => {
   test('quirk 6: onError gets ({ code, text }, context, details, stats); code is the status, 0 without one', async () => {
     const http = await server({
       '/404': status(404),
-      '/429': status(429),
+      '/429': status(429, { 'retry-after': '0' }),
       '/500': status(500),
       '/reset': reset(),
     });
@@ -196,8 +196,9 @@ describe('hls.js loader quirks', () => {
       assert.equal(args[0].code, code);
       assert.equal(typeof args[0].text, 'string');
       assert.equal(args[1], context);
-      assert.equal(args[2]?.status ?? 0, code);
+      assert.ok(args[2] === null || (args[2] instanceof Response && args[2].status === code));
       assert.equal(args[3], run.stats);
+      assert.equal(run.loader.getResponseHeader('retry-after'), code === 429 ? '0' : null);
     }
     const steering = start(config, {
       type: 'steering-manifest',
@@ -416,6 +417,8 @@ describe('hls.js loader quirks', () => {
     const quick = start(hlsConfig(instant), fragment({ url: 'http://127.0.0.1/s' }));
     await quick.settled();
     assert.ok(Number.isFinite(quick.stats.bwEstimate) && quick.stats.bwEstimate > 0);
+    assert.equal(quick.stats.loaded, 1000);
+    assert.equal(quick.stats.total, 1000);
   });
 
   test('quirk 13: after retries the stats are those of the attempt that won; in flight, start is the first', async () => {
@@ -508,7 +511,11 @@ describe('hls.js loader quirks', () => {
       false,
       'a custom loader turns it off',
     );
-    const partial = play({ fLoader: config.loader, progressive: true }, `${http.base}/v.m3u8`);
+    const { loader, ...policies } = config;
+    const partial = play(
+      { ...policies, fLoader: loader, pLoader: loader, progressive: true },
+      `${http.base}/v.m3u8`,
+    );
     cleanups.push(() => partial.hls.destroy());
     assert.equal(partial.hls.config.progressive, true, 'a custom fLoader alone does not');
     const { frag } = await partial.event(Hls.Events.FRAG_LOADED);
@@ -594,6 +601,11 @@ describe('hls.js loader quirks', () => {
         assert.match(decodeURIComponent(carried ?? ''), /sid="session"/, seen.path);
       }
     }
+    const context = fragment({ url: `${http.base}/seg0.ts` });
+    const run = start(hlsConfig(engine), context);
+    assert.ok(Object.hasOwn(run.loader, 'stats') && Object.hasOwn(run.loader, 'context'));
+    assert.equal(run.loader.context, context);
+    await run.settled();
   });
 
   test('quirk 17: abort() during a wait of the engine ends the wait', async () => {
@@ -686,6 +698,7 @@ describe('hls.js loader quirks', () => {
     const config = hlsConfig(await engineUnderTest(), {
       async fetchSetup(context, init) {
         given.push({ context, credentials: init.credentials });
+        assert.ok(init.signal instanceof AbortSignal);
         init.headers.set('x-token', 't');
         return new Request(context.url, { ...init, credentials: 'include' });
       },

@@ -22,6 +22,7 @@ const SOURCES = [
   'src',
   'tests/tools/build.mjs',
   'tests/tools/setup.mjs',
+  'tests/tools/shrink.mjs',
 ];
 const PRODUCTS = ['core.js', 'core.d.ts', 'core_bg.wasm', 'inline.js', 'inline.d.ts'];
 
@@ -48,7 +49,11 @@ export async function build() {
   for (const unwanted of ['.gitignore', 'package.json', 'README.md']) {
     rmSync(join(PKG, unwanted), { force: true });
   }
-  const base64 = readFileSync(join(PKG, 'core_bg.wasm')).toString('base64');
+  // Not before now: binaryen comes with the npm packages that \`ensureReady\` installs.
+  const { shrink } = await import('./shrink.mjs');
+  const wasm = join(PKG, 'core_bg.wasm');
+  writeFileSync(wasm, shrink(readFileSync(wasm)));
+  const base64 = readFileSync(wasm).toString('base64');
   writeFileSync(join(PKG, 'inline.js'), `export const base64 =\n  '${base64}';\n`);
   writeFileSync(join(PKG, 'inline.d.ts'), 'export const base64: string;\n');
   writeFileSync(STAMP, stamp);

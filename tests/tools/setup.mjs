@@ -109,10 +109,7 @@ async function ensurePart(part) {
 /** Folders to put first on PATH, so that the pinned tools and npm's wasm-opt are the ones found. */
 export function toolPaths() {
   const tools = Object.entries(PINNED).map(([name, { version }]) => toolFolder(name, version));
-  const cargo = join(process.env.CARGO_HOME ?? join(homedir(), '.cargo'), 'bin');
-  return [join(ROOT, 'node_modules', '.bin'), ...tools, cargo].filter((folder) =>
-    existsSync(folder),
-  );
+  return [join(ROOT, 'node_modules', '.bin'), ...tools].filter((folder) => existsSync(folder));
 }
 
 /** The environment with those folders on PATH. @returns {NodeJS.ProcessEnv} */
@@ -155,12 +152,20 @@ async function installNodeModules() {
 // Rust
 
 async function rustIsReady() {
+  addCargoToPath();
   const [version, sysroot] = await Promise.all([
     readOutput('rustc', ['--version']),
     readOutput('rustc', ['--print', 'sysroot']),
   ]);
   checkRustVersion(version);
   return missingRustParts(String(sysroot).trim()).length === 0;
+}
+
+/** rustup's programs are found even in a shell that has not read its settings. */
+function addCargoToPath() {
+  const folder = join(process.env.CARGO_HOME ?? join(homedir(), '.cargo'), 'bin');
+  if (findOnPath('cargo') || !existsSync(folder)) return;
+  process.env.PATH = [process.env.PATH, folder].filter(Boolean).join(delimiter);
 }
 
 /** Throws unless this output of `rustc --version` names a Rust that is new enough. */
@@ -249,7 +254,7 @@ async function installTools() {
     const cwd = tmpdir();
     await runQuietly(
       `building ${name} ${version}`,
-      'about 2 to 4 minutes, once per machine',
+      '2 to 7 minutes, once per machine',
       'cargo',
       args,
       { cwd },

@@ -3,7 +3,7 @@
 // ways that packages are resolved today. The files import `holdfast` by name, and mark what must
 // not compile with @ts-expect-error.
 
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runAsProgram } from './main.mjs';
 import { log, runStreaming } from './processes.mjs';
@@ -27,7 +27,8 @@ const STRICT = [
 
 runAsProgram(import.meta.url, async () => {
   await ensureReady(['npm']);
-  const names = readdirSync(join(ROOT, FOLDER)).filter((name) => name.endsWith('.ts'));
+  const all = existsSync(join(ROOT, FOLDER)) ? readdirSync(join(ROOT, FOLDER)) : [];
+  const names = all.filter((name) => name.endsWith('.ts'));
   const files = names.map((name) => join(FOLDER, name));
   if (files.length === 0) throw new Error(`no type tests in ${FOLDER}`);
   for (const resolution of RESOLUTIONS) {

@@ -12,8 +12,26 @@ export async function engineFor(options = {}) {
   return record(REAL ? await realEngine(options) : createFakeEngine(options));
 }
 
-async function realEngine() {
-  throw new Error('not yet');
+async function realEngine({
+  attempts = 3,
+  delay = 20,
+  headersTimeout = 5000,
+  stallTimeout = 5000,
+  hold = false,
+}) {
+  const { createEngine, DEFAULT_SITES } = await import(entry.href);
+  const policy = {
+    attempts,
+    headersTimeout,
+    firstHeadersTimeout: headersTimeout,
+    stallTimeout,
+    backoff: { base: delay, factor: 1, cap: delay },
+    allowOverride: true,
+  };
+  const sites = Object.fromEntries(Object.keys(DEFAULT_SITES).map((site) => [site, policy]));
+  const engine = createEngine({ sites, onExhausted: hold ? 'auto' : 'reject' });
+  await engine.ready;
+  return engine;
 }
 
 /** An engine whose loads the test answers by hand. @param {(request: any) => Promise<any>} load */

@@ -79,7 +79,7 @@ export function createFakeEngine(options = {}) {
           code: classOf(status),
           class: classOf(status),
           status,
-          response,
+          headers: response.headers,
         });
       }
       request.onResponse?.({ response, at: first });

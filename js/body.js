@@ -1,0 +1,137 @@
+// @ts-check
+/**
+ * The body pump: reads a chunk, tells the monitor its length, passes the chunk on. The one
+ * hot loop of this package; it knows nothing of policy and would run without the module.
+ */
+
+/** The attempt is over; its body does not count. */
+export const LOST = Symbol('lost');
+/** @typedef {typeof LOST} Lost */
+
+/**
+ * Who is told what happens to a body.
+ *
+ * @typedef {object} Monitor
+ * @property {() => void} reading somebody waits for a chunk
+ * @property {(bytes: number, more: boolean) => boolean} chunk whether the attempt still counts
+ * @property {() => boolean} end whether the body was whole
+ * @property {(error: unknown) => void} lost the stream broke
+ * @property {() => void} page the first bytes are a page where media was asked for
+ */
+
+/** The body of one attempt. */
+export class Body {
+  /** @type {ReadableStreamDefaultReader<Uint8Array> | undefined} */
+  #reader;
+  /** @type {Uint8Array | undefined} a chunk that was looked at and not yet passed on */
+  #held;
+  #first = true;
+  #cut = false;
+  #type;
+  /** @type {Monitor} may be exchanged while the body is under way */
+  monitor;
+  /** Bytes so far. */
+  received = 0;
+  /** @type {'open' | 'whole' | 'lost'} */
+  state = 'open';
+
+  /**
+   * @param {Response} response
+   * @param {Monitor} monitor
+   * @param {boolean} inspect whether a page is refused
+   */
+  constructor(response, monitor, inspect) {
+    this.#reader = response.body?.getReader();
+    this.#type = inspect ? (response.headers.get('content-type') ?? '') : undefined;
+    this.monitor = monitor;
+  }
+
+  /** Whether the declared type is reason enough to look before the head is passed on. */
+  get suspicious() {
+    return this.#type !== undefined && /html|json/i.test(this.#type);
+  }
+
+  /** Reads the first chunk and keeps it. Resolves to whether the body may be passed on. */
+  async look() {
+    const chunk = await this.read(true);
+    if (chunk === LOST) return false;
+    if (chunk) this.#held = chunk;
+    return true;
+  }
+
+  /**
+   * The next chunk, `null` at the end of a whole body, or `LOST`.
+   *
+   * @param {boolean} more whether the chunk after this one is waited for at once
+   * @returns {Promise<Uint8Array | null | Lost>}
+   */
+  async read(more) {
+    if (this.#held) {
+      const held = this.#held;
+      this.#held = undefined;
+      return held;
+    }
+    if (this.state === 'whole') return null;
+    let result;
+    try {
+      this.monitor.reading();
+      result = await (this.#reader?.read() ?? { done: true, value: undefined });
+    } catch (error) {
+      return this.#lose(() => this.monitor.lost(error));
+    }
+    if (this.#cut) return LOST;
+    if (result.done) {
+      this.state = 'whole';
+      if (this.monitor.end()) return null;
+      this.state = 'lost';
+      return LOST;
+    }
+    const chunk = /** @type {Uint8Array} */ (result.value);
+    if (this.#first) {
+      this.#first = false;
+      if (this.#type !== undefined && isPage(chunk, this.#type)) {
+        return this.#lose(() => this.monitor.page());
+      }
+    }
+    this.received += chunk.byteLength;
+    return this.monitor.chunk(chunk.byteLength, more) ? chunk : LOST;
+  }
+
+  /** @param {() => void} tell @returns {Lost} */
+  #lose(tell) {
+    if (!this.#cut) {
+      this.state = 'lost';
+      tell();
+    }
+    return LOST;
+  }
+
+  /** The attempt is over: whatever still arrives does not count. */
+  cut() {
+    this.#cut = true;
+    this.cancel();
+  }
+
+  /** Lets the network go. @param {unknown} [reason] */
+  cancel(reason) {
+    // A body that has broken already says so again here, to nobody.
+    this.#reader?.cancel(reason).catch(() => {});
+  }
+}
+
+/**
+ * Whether bytes are the start of an HTML page or, where the type says so, of a JSON document.
+ * Only what is certain counts: servers label playlists and segments with all sorts of types.
+ *
+ * @param {Uint8Array} chunk
+ * @param {string} type
+ */
+export function isPage(chunk, type) {
+  const start = new TextDecoder('latin1')
+    .decode(chunk.subarray(0, 64))
+    .replace(/^(ï»¿)?\s+|^ï»¿/, '')
+    .toLowerCase();
+  if (/^<(!doctype html|html|head|body|script)\b/.test(start)) return true;
+  if (/html/i.test(type)) return start.startsWith('<');
+  return /json/i.test(type) && /^[{[]/.test(start);
+}

@@ -1,0 +1,27 @@
+// @ts-check
+/**
+ * A promise that is settled from outside.
+ *
+ * @template T
+ */
+export class Deferred {
+  isSettled = false;
+
+  constructor() {
+    /** @type {Promise<T>} */
+    this.promise = new Promise((resolve, reject) => {
+      /** @param {T} value */
+      this.resolve = (value) => {
+        this.isSettled = true;
+        resolve(value);
+      };
+      /** @param {unknown} reason */
+      this.reject = (reason) => {
+        this.isSettled = true;
+        reject(reason);
+      };
+    });
+    // Whoever waits is told; that nobody waits is no error.
+    this.promise.catch(() => {});
+  }
+}

@@ -1,0 +1,475 @@
+// @ts-check
+/** The engine as callers see it. */
+import { chunksOf, concat, MIN_CHUNK_SIZE } from './chunks.js';
+import { HoldfastError } from './errors.js';
+import { Ladder } from './ladder.js';
+import { driverLink } from './link.js';
+import { Driver, isReady, startOver } from './module.js';
+import { SITES } from './names.js';
+import { flatten, parseOptions } from './options.js';
+import { entryOf, failureOf, retryOf } from './records.js';
+import { describe, resourceToFetch } from './request.js';
+import { stitch } from './response.js';
+import { attempt, Slots } from './state.js';
+import { RESTART, Transfer } from './transfer.js';
+
+/** @typedef {import('./index.d.ts').EngineOptions} EngineOptions */
+/** @typedef {import('./index.d.ts').EngineState} EngineState */
+/** @typedef {import('./index.d.ts').Site} Site */
+
+const FLAGS = { streaming: 1, once: 2, noBody: 4, blocking: 8 };
+/** How a count of alternatives crosses: not declared, none, some. */
+const alternativesCode = (/** @type {number | undefined} */ count) =>
+  count === undefined ? 0 : count > 0 ? 2 : 1;
+/** So many of the last exhaustions are kept. */
+const EXHAUSTIONS = 100;
+
+export class Engine {
+  #options;
+  #numbers;
+  /** @type {Driver | undefined} */
+  #driver;
+  #destroyed = false;
+  #lastId = 0;
+  /** @type {Map<string, number>} */
+  #hosts = new Map();
+  /** @type {Map<number, Transfer>} what the driver decides for */
+  #transfers = new Map();
+  /** @type {Map<Transfer, Ladder>} what the small ladder carries */
+  #laddered = new Map();
+  /** @type {Map<string, number>} alternatives declared by URL */
+  #declared = new Map();
+  /** @type {Slots} */
+  #slots;
+  #onNetwork = () => {
+    this.#call((driver) => driver.online(isOnline()));
+  };
+  /** Whether new requests go through the engine; `false` sends them on the small ladder. */
+  enabled = true;
+
+  /**
+   * @param {EngineOptions} options
+   * @param {() => Promise<void>} load loads the module
+   */
+  constructor(options, load) {
+    this.#numbers = flatten(options, parseOptions(options));
+    this.#options = options;
+    this.#slots = new Slots(
+      { mode: 'starting', retryState: {}, retryExhausted: [], excludedBytes: 0 },
+      () => this.#readSlots(),
+    );
+    if (isReady()) this.#takeCharge();
+    /** Resolves to whether the engine is in charge, or has failed open. */
+    this.ready = isReady() ? Promise.resolve(true) : this.#boot(load);
+    for (const type of ['online', 'offline']) {
+      globalThis.addEventListener?.(type, this.#onNetwork);
+    }
+  }
+
+  /** @param {() => Promise<void>} load */
+  async #boot(load) {
+    try {
+      await load();
+      this.#takeCharge();
+      return true;
+    } catch (error) {
+      this.#failOpen('the WebAssembly module could not be loaded', error);
+      return false;
+    }
+  }
+
+  #takeCharge() {
+    if (this.#destroyed) return;
+    this.#driver = new Driver(this.#numbers, this.#sink());
+    this.#setMode('engine');
+    for (const [transfer, ladder] of this.#laddered) {
+      if (ladder.isCold) this.#adopt(transfer, ladder);
+    }
+    this.#onNetwork();
+  }
+
+  /** @param {string} what @param {unknown} error */
+  #failOpen(what, error) {
+    if (this.#destroyed) return;
+    this.#setMode('plain');
+    console.warn(
+      `Holdfast: ${what}; requests go to plain fetch with a few retries. ` +
+        "Check that core_bg.wasm is served, and that the content security policy has script-src 'wasm-unsafe-eval'.",
+      error,
+    );
+  }
+
+  /** @param {EngineState['mode']} mode */
+  #setMode(mode) {
+    this.#slots.state = Object.freeze({ ...this.#slots.state, mode });
+    this.#slots.touch();
+  }
+
+  /**
+   * Calls the driver. One that has trapped is replaced, and what it carried goes on without
+   * it; the answer is then `true`, which lets bodies finish.
+   *
+   * @param {(driver: Driver) => boolean | void} use
+   * @returns {boolean}
+   */
+  #call(use) {
+    const driver = this.#driver;
+    if (!driver) return true;
+    try {
+      return use(driver) ?? true;
+    } catch (error) {
+      this.#trapped(driver, error);
+      return true;
+    }
+  }
+
+  /** @param {Driver} driver @param {unknown} error */
+  #trapped(driver, error) {
+    if (this.#driver !== driver) return;
+    this.#driver = undefined;
+    const orphans = [...this.#transfers.values()];
+    this.#transfers.clear();
+    console.error('Holdfast: the WebAssembly module trapped; a fresh one takes over.', error);
+    for (const transfer of orphans) this.#carry(transfer, Promise.resolve(true));
+    try {
+      // Another engine of this page may have started over already.
+      if (error instanceof WebAssembly.RuntimeError) startOver();
+      this.#takeCharge();
+    } catch (again) {
+      this.#failOpen('the WebAssembly module cannot be started again', again);
+    }
+  }
+
+  // Requests.
+
+  /**
+   * @param {string | URL | Request} input
+   * @param {import('./index.d.ts').FetchInit} [init]
+   * @param {typeof fetch} [transport] instead of `fetch`
+   */
+  fetch = async (input, init = {}, transport = this.#options.fetch) => {
+    const transfer = this.#begin({
+      ...describe(input, init),
+      fetch: transport,
+      streaming: true,
+      keepsRefusal: true,
+    });
+    return stitch(transfer, await transfer.head);
+  };
+
+  /** @param {import('./index.d.ts').LoadRequest} request */
+  load = async (request) => {
+    const { responseType = 'arraybuffer', onAttempt, onResponse, onProgress, onChunk } = request;
+    const { url, site, signal, init } = request;
+    const transfer = this.#begin({
+      ...describe(request.request ?? url, { ...init, site, signal: signal ?? init?.signal }),
+      fetch: this.#options.fetch,
+      streaming: onChunk !== undefined,
+      keepsRefusal: false,
+      observer: {
+        sent: (attempt, at) => onAttempt?.({ attempt, at }),
+        accepted: (response, at) => onResponse?.({ response, at }),
+      },
+    });
+    let response = await transfer.head;
+    /** @type {Uint8Array[]} */
+    let chunks = [];
+    let loaded = 0;
+    for (;;) {
+      const chunk = await transfer.read(true);
+      if (chunk === null) break;
+      if (chunk === RESTART) {
+        chunks = [];
+        loaded = 0;
+        continue;
+      }
+      loaded += chunk.byteLength;
+      if (onChunk) onChunk(chunk);
+      else chunks.push(chunk);
+      response = transfer.response ?? response;
+      onProgress?.({ loaded, total: totalOf(response, loaded), at: performance.now() });
+    }
+    response = transfer.response ?? response;
+    const bytes = concat(chunks, onChunk ? 0 : loaded);
+    return {
+      url: response.url,
+      status: response.status,
+      headers: response.headers,
+      response,
+      data: decode(bytes, responseType),
+      bytes: loaded,
+      attempts: transfer.attempts,
+      timing: { ...transfer.timing, end: performance.now() },
+    };
+  };
+
+  /** @type {import('./index.d.ts').FetchText} */
+  fetchText = async (resource, init = {}) => {
+    const [url, options] = resourceToFetch(resource, init);
+    const { site = describe(url, {}).site, signal, ...rest } = options;
+    const { data } = await this.load({
+      url,
+      site: site === 'other' ? 'playlist' : site,
+      init: rest,
+      signal: signal ?? undefined,
+      responseType: 'text',
+    });
+    return /** @type {string} */ (data);
+  };
+
+  /** @type {import('./index.d.ts').FetchBytes} */
+  fetchBytes = async (resource, init = {}) => {
+    const { transfer, minChunkSize } = await this.beginBytes(resource, init);
+    return chunksOf(transfer, minChunkSize);
+  };
+
+  /**
+   * The first of the two stages of `fetchBytes`: resolves once headers are accepted.
+   *
+   * @param {import('./index.d.ts').Resource} resource
+   * @param {import('./index.d.ts').FetchBytesInit} init
+   * @param {(input: any, init: any) => Promise<Response>} [transport] instead of `fetch`
+   */
+  async beginBytes(resource, init, transport = this.#options.fetch) {
+    const { minChunkSize = MIN_CHUNK_SIZE, site = 'segment', ...rest } = init;
+    const [url, options] = resourceToFetch(resource, rest);
+    const transfer = this.#begin({
+      ...describe(url, { ...options, site }),
+      fetch: transport,
+      streaming: minChunkSize !== Infinity,
+      keepsRefusal: false,
+    });
+    await transfer.head;
+    return { transfer, minChunkSize };
+  }
+
+  /**
+   * Begins a transfer.
+   *
+   * @param {Omit<import('./transfer.js').Request, 'id'>} request
+   * @returns {Transfer}
+   */
+  #begin(request) {
+    if (this.#destroyed) throw destroyed();
+    this.#lastId += 1;
+    const transfer = new Transfer({ ...request, id: this.#lastId }, (settled) => {
+      this.#transfers.delete(settled.request.id);
+      this.#laddered.delete(settled);
+    });
+    if (request.signal?.aborted) transfer.fail(request.signal.reason);
+    else if (this.#driver && this.enabled) this.#drive(transfer);
+    else {
+      const cold = this.enabled && this.#slots.state.mode === 'starting';
+      this.#carry(transfer, cold ? this.ready.then((ready) => !ready) : Promise.resolve(true), cold);
+    }
+    return transfer;
+  }
+
+  /**
+   * @param {Transfer} transfer
+   * @param {Ladder} [cold] whose attempt is taken over
+   */
+  #drive(transfer, cold) {
+    const { id, site, host, url, input, init, fetch, streaming, once, noBody } = transfer.request;
+    const blocking = site === 'playlist-reload' && /[?&]_HLS_msn=/.test(url);
+    const flags =
+      (streaming ? FLAGS.streaming : 0) |
+      (once ? FLAGS.once : 0) |
+      (noBody ? FLAGS.noBody : 0) |
+      (blocking ? FLAGS.blocking : 0);
+    this.#transfers.set(id, transfer);
+    transfer.link = driverLink((use) => this.#call(use), id);
+    this.#call((driver) =>
+      driver.start(
+        id,
+        SITES.indexOf(site),
+        this.#hostOf(host, url),
+        flags,
+        alternativesCode(this.#declared.get(url)),
+        input,
+        { ...init },
+        fetch,
+        cold?.promise,
+        cold?.controller,
+        cold?.sentAt ?? performance.now(),
+      ),
+    );
+  }
+
+  /** @param {Transfer} transfer @param {Ladder} ladder */
+  #adopt(transfer, ladder) {
+    ladder.release();
+    this.#laddered.delete(transfer);
+    this.#drive(transfer, ladder);
+  }
+
+  /**
+   * Puts a transfer on the small ladder.
+   *
+   * @param {Transfer} transfer
+   * @param {Promise<boolean>} mayGoOn
+   * @param {boolean} [cold] whether the engine takes it over when it is ready
+   */
+  #carry(transfer, mayGoOn, cold = false) {
+    const ladder = new Ladder(transfer, mayGoOn, cold);
+    this.#laddered.set(transfer, ladder);
+    if (!transfer.relink(ladder)) ladder.send();
+  }
+
+  /** @param {string} origin @param {string} url */
+  #hostOf(origin, url) {
+    const { getCdnId } = this.#options;
+    const name = (getCdnId && attempt(() => getCdnId(url))) || origin;
+    let host = this.#hosts.get(name);
+    if (host === undefined) this.#hosts.set(name, (host = this.#hosts.size));
+    return host;
+  }
+
+  // What the driver reports. Nothing here may throw: it would unwind through the module.
+
+  #sink() {
+    /** @type {(tell: (transfer: Transfer, ...rest: any[]) => void) => (id: number, ...rest: any[]) => void} */
+    const to = (tell) => (id, ...rest) => {
+      const transfer = this.#transfers.get(id);
+      if (transfer) attempt(() => tell(transfer, ...rest));
+    };
+    return {
+      sent: to((transfer, number, at) => transfer.sent(number, at)),
+      accept: to((transfer, ...rest) => transfer.accept(.../** @type {[any, any, any]} */ (rest))),
+      cut: to((transfer) => transfer.cut()),
+      // The body has said so itself: its reader learns it from the last read.
+      finish() {},
+      fail: to((transfer, record, response, error) => {
+        transfer.refuse(failureOf(record), response, error);
+      }),
+      exhausted: to((transfer, record) => this.#exhausted(transfer, record)),
+      stallSuspect: to((transfer) => transfer.request.observer?.suspect?.()),
+      changed: () => this.#slots.touch(),
+      online: isOnline,
+    };
+  }
+
+  /** @param {Transfer} transfer @param {number[]} record */
+  #exhausted({ request: { site, url, host } }, record) {
+    const { onExhausted } = this.#options;
+    const failure = failureOf(record);
+    const event = Object.freeze({
+      ...failure,
+      site,
+      url,
+      host,
+      at: performance.now(),
+      terminal: failure.reason === 'terminal',
+    });
+    const { state } = this.#slots;
+    const retryExhausted = [...state.retryExhausted, event].slice(-EXHAUSTIONS);
+    this.#slots.state = Object.freeze({ ...state, retryExhausted });
+    this.#slots.touch(() => {
+      if (typeof onExhausted === 'function') onExhausted(event);
+    });
+  }
+
+  /** @returns {Partial<EngineState>} */
+  #readSlots() {
+    /** @type {Record<string, any>} */
+    const retryState = {};
+    /** @type {{ -readonly [slot in keyof EngineState]?: EngineState[slot] }} */
+    const slots = { retryState };
+    this.#call((driver) => {
+      for (const row of driver.retryStates()) {
+        const { request, ...state } = retryOf(row);
+        const transfer = this.#transfers.get(request);
+        if (!transfer) continue;
+        const { site, url, host } = transfer.request;
+        retryState[request] = Object.freeze({ site, url, host, ...state });
+      }
+      const bandwidth = driver.bandwidth();
+      slots.bandwidth = Number.isNaN(bandwidth) ? undefined : bandwidth;
+      slots.excludedBytes = driver.excludedBytes();
+    });
+    return slots;
+  }
+
+  // What callers ask and say.
+
+  get state() {
+    return this.#slots.state;
+  }
+
+  /** @param {(state: EngineState) => void} listener */
+  subscribe = (listener) => this.#slots.subscribe(listener);
+
+  /** @returns {import('./index.d.ts').LogEntry[]} */
+  log = () => {
+    /** @type {import('./index.d.ts').LogEntry[]} */
+    let entries = [];
+    this.#call((driver) => {
+      entries = driver.log().map(entryOf);
+    });
+    return entries;
+  };
+
+  retryNow = () => {
+    this.#call((driver) => driver.retryNow());
+  };
+
+  /** @param {import('./index.d.ts').PlaybackReport} report */
+  reportPlayback = ({ bufferAhead, targetDuration }) => {
+    this.#call((driver) => driver.playback(ms(bufferAhead), ms(targetDuration)));
+  };
+
+  /** @param {Site | string} siteOrUrl @param {number | undefined} count */
+  declareAlternatives = (siteOrUrl, count) => {
+    const site = SITES.indexOf(/** @type {Site} */ (siteOrUrl));
+    if (site >= 0) this.#call((driver) => driver.alternatives(site, alternativesCode(count)));
+    else if (count === undefined) this.#declared.delete(siteOrUrl);
+    else this.#declared.set(siteOrUrl, count);
+  };
+
+  destroy = () => {
+    if (this.#destroyed) return;
+    this.#destroyed = true;
+    for (const type of ['online', 'offline']) {
+      globalThis.removeEventListener?.(type, this.#onNetwork);
+    }
+    for (const [transfer, ladder] of [...this.#laddered]) {
+      ladder.abort();
+      transfer.fail(destroyed());
+    }
+    for (const transfer of [...this.#transfers.values()]) transfer.fail(destroyed());
+    this.#call((driver) => {
+      driver.close();
+      driver.free();
+    });
+    this.#driver = undefined;
+  };
+}
+
+const destroyed = () => new HoldfastError('DESTROYED', 'the engine was destroyed');
+
+const isOnline = () => globalThis.navigator?.onLine !== false;
+
+/** Seconds to milliseconds; negative stands for unknown. @param {number | undefined} seconds */
+const ms = (seconds) =>
+  typeof seconds === 'number' && seconds >= 0 ? Math.min(seconds, 1e6) * 1000 : -1;
+
+/**
+ * The announced length, or 0 where it is unknown or is not the length of what is seen.
+ *
+ * @param {Response} response
+ * @param {number} loaded
+ */
+function totalOf({ headers }, loaded) {
+  const total = Number(headers.get('content-length'));
+  return total >= loaded && !headers.has('content-encoding') ? total : 0;
+}
+
+/** @param {Uint8Array<ArrayBuffer>} bytes @param {'arraybuffer' | 'text' | 'json'} type */
+function decode(bytes, type) {
+  if (type === 'arraybuffer') {
+    const whole = bytes.byteLength === bytes.buffer.byteLength;
+    return whole ? bytes.buffer : bytes.slice().buffer;
+  }
+  const text = new TextDecoder().decode(bytes);
+  return type === 'json' ? JSON.parse(text) : text;
+}

@@ -1,0 +1,2 @@
+/** The entry that carries the module within. */
+export * from './index.js';

@@ -1,0 +1,70 @@
+// @ts-check
+/**
+ * The one wasm module of a page: loading it, once, and starting over when it has trapped.
+ *
+ * A failed load is forgotten, so that the next call tries again.
+ */
+import load, { Driver, initSync as loadSync, renew } from './pkg/core.js';
+
+/** @typedef {import('./index.d.ts').WasmSource} WasmSource */
+
+/** @type {Promise<void> | undefined} */
+let loading;
+let ready = false;
+/** @type {Array<() => void>} */
+let waiting = [];
+
+/**
+ * Loads the module, or joins the load that is under way.
+ *
+ * @param {WasmSource | (() => WasmSource | PromiseLike<WasmSource>)} source
+ * @returns {Promise<void>}
+ */
+export function init(source) {
+  loading ??= (async () => {
+    const from = typeof source === 'function' ? source() : source;
+    await load({ module_or_path: /** @type {any} */ (from) });
+    done();
+  })().catch((error) => {
+    loading = undefined;
+    throw error;
+  });
+  return loading;
+}
+
+/**
+ * Compiles and starts the module at once. Main threads of older browsers refuse it.
+ *
+ * @param {BufferSource | WebAssembly.Module} source
+ */
+export function initSync(source) {
+  if (ready) return;
+  loadSync({ module: source });
+  done();
+}
+
+/** Whether the module can be used. */
+export function isReady() {
+  return ready;
+}
+
+/** Resolves when somebody has loaded the module. @returns {Promise<void>} */
+export function whenReady() {
+  return ready ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve));
+}
+
+function done() {
+  ready = true;
+  for (const resolve of waiting) resolve();
+  waiting = [];
+}
+
+/**
+ * Throws away an instance that has trapped. Its drivers answer every call with an error from
+ * now on, and the next driver starts on a fresh instance.
+ */
+export function startOver() {
+  renew();
+}
+
+export { Driver };

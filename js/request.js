@@ -1,0 +1,60 @@
+// @ts-check
+/** From what a caller passes to `fetch` to what a transfer needs. */
+import { HoldfastError } from './errors.js';
+import { siteOf } from './sites.js';
+
+/** @typedef {import('./index.d.ts').Site} Site */
+
+/**
+ * @param {string | URL | Request} input
+ * @param {import('./index.d.ts').FetchInit} init
+ * @returns {Pick<import('./transfer.js').Request,
+ *   'site' | 'url' | 'host' | 'input' | 'init' | 'once' | 'noBody' | 'signal'>}
+ * @throws {HoldfastError} INVALID_URL
+ */
+export function describe(input, { site, signal, idempotent, ...init }) {
+  const request = input instanceof Request ? input : undefined;
+  const url = request ? request.url : String(input);
+  const parsed = parse(url);
+  const method = (init.method ?? request?.method ?? 'GET').toUpperCase();
+  const streamed = init.body instanceof ReadableStream;
+  const kind = site ?? (method === 'GET' ? siteOf(parsed.pathname) : 'other');
+  const safe = /^(GET|HEAD)$/.test(method) || (idempotent ?? kind === 'license');
+  // `fetch` refuses a malformed init as it refuses a dead network; told apart here, once.
+  if (!request && !streamed && Object.keys(init).length > 0) new Request(parsed, init);
+  return {
+    site: kind,
+    url,
+    host: parsed.origin,
+    input: request ?? url,
+    init,
+    once: !safe || streamed,
+    noBody: method === 'HEAD',
+    signal: signal === undefined ? request?.signal : signal,
+  };
+}
+
+/** @param {string} url */
+function parse(url) {
+  try {
+    return new URL(url, globalThis.document?.baseURI ?? globalThis.location?.href);
+  } catch (cause) {
+    throw new HoldfastError('INVALID_URL', `not an URL: ${url}`, { cause });
+  }
+}
+
+/**
+ * SPF's resource as the arguments of `fetch`. The range is inclusive at both ends, and goes
+ * beside the caller's own headers, not instead of them.
+ *
+ * @template {RequestInit} T
+ * @param {import('./index.d.ts').Resource} resource
+ * @param {T} init
+ * @returns {[url: string, init: T]}
+ */
+export function resourceToFetch({ url, byteRange }, init) {
+  if (!byteRange) return [url, init];
+  const headers = new Headers(init.headers);
+  headers.set('Range', `bytes=${byteRange.start}-${byteRange.end}`);
+  return [url, { ...init, headers }];
+}

@@ -1,0 +1,67 @@
+// @ts-check
+/**
+ * The defaults of each fetch site, in milliseconds. The core has the same table
+ * (`src/core/site.rs`); `tests/vectors/sites.json` holds both to it.
+ */
+
+/** @typedef {import('./index.d.ts').SitePolicy} SitePolicy */
+
+const LONG_WAIT = 300_000;
+
+/**
+ * One row of the table, in seconds.
+ *
+ * @param {number} headers
+ * @param {number} stall
+ * @param {number} attempts
+ * @param {number} base
+ * @param {number} cap
+ * @param {number} deadline
+ * @param {number} [maxWait] in milliseconds
+ * @param {Partial<SitePolicy>} [rest]
+ * @returns {SitePolicy}
+ */
+const row = (headers, stall, attempts, base, cap, deadline, maxWait = LONG_WAIT, rest) => ({
+  headersTimeout: headers * 1000,
+  firstHeadersTimeout: headers * 1000,
+  stallTimeout: stall * 1000,
+  attempts,
+  backoff: Object.freeze({ base: base * 1000, factor: 2, cap: cap * 1000 }),
+  deadline: deadline * 1000,
+  maxWait,
+  onExhausted: 'auto',
+  ...rest,
+});
+
+const media = row(8, 5, 4, 0.4, 3, 15);
+const key = row(8, 5, 3, 0.5, 4, 15, 15_000);
+
+/** @type {Readonly<Record<import('./index.d.ts').Site, Readonly<SitePolicy>>>} */
+export const DEFAULT_SITES = Object.freeze({
+  manifest: row(10, 10, 6, 1, 8, 60, LONG_WAIT, { firstHeadersTimeout: 4000 }),
+  playlist: row(10, 8, 3, 0.5, 4, 20, 20_000),
+  'playlist-reload': row(10, 8, 3, 0.5, 4, 20),
+  init: media,
+  segment: media,
+  key,
+  license: row(15, 10, 3, 1, 4, 20, 20_000),
+  certificate: key,
+  'text-segment': row(8, 5, 3, 0.5, 4, 10, LONG_WAIT, { onExhausted: 'reject' }),
+  steering: row(10, 10, 2, 1, 4, 300, LONG_WAIT, { onExhausted: 'reject' }),
+  other: row(30, 30, 1, 1, 4, 30, 0, { onExhausted: 'reject' }),
+});
+
+/**
+ * The site of an URL that came without one: by the ending of its path, and `other`, which
+ * never retries, for all that is not known.
+ *
+ * @param {string} path
+ * @returns {import('./index.d.ts').Site}
+ */
+export function siteOf(path) {
+  const ending = /\.(\w+)$/.exec(path)?.[1].toLowerCase() ?? '';
+  if (/^m3u8?$/.test(ending)) return 'playlist';
+  if (/^(vtt|webvtt)$/.test(ending)) return 'text-segment';
+  if (/^(mp4|m4[sva]|cmf[va]|ts|aac|mp3|webm)$/.test(ending)) return 'segment';
+  return ending === 'key' ? 'key' : 'other';
+}

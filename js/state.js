@@ -1,0 +1,69 @@
+// @ts-check
+/** What an engine shows of itself: slots that are replaced, never changed, and who is told. */
+
+/** @typedef {import('./index.d.ts').EngineState} EngineState */
+
+export class Slots {
+  /** @type {Set<(state: EngineState) => void>} */
+  #listeners = new Set();
+  #queued = false;
+  #read;
+  /** @type {Array<() => void>} */
+  #afterwards = [];
+  /** @type {EngineState} */
+  state;
+
+  /**
+   * @param {EngineState} initial
+   * @param {() => Partial<EngineState>} read what may have changed
+   */
+  constructor(initial, read) {
+    this.state = Object.freeze(initial);
+    this.#read = read;
+  }
+
+  /** @param {(state: EngineState) => void} listener @returns {() => void} */
+  subscribe(listener) {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * Something has changed: the slots are read once all that happens now has happened, then
+   * the listeners are told, then `afterwards` runs.
+   *
+   * @param {() => void} [afterwards]
+   */
+  touch(afterwards) {
+    if (afterwards) this.#afterwards.push(afterwards);
+    if (this.#queued) return;
+    this.#queued = true;
+    queueMicrotask(() => this.#flush());
+  }
+
+  #flush() {
+    this.#queued = false;
+    this.state = Object.freeze({ ...this.state, ...this.#read() });
+    for (const listener of [...this.#listeners]) attempt(() => listener(this.state));
+    for (const afterwards of this.#afterwards.splice(0)) attempt(afterwards);
+  }
+}
+
+/**
+ * Runs a caller's function. One that throws must not break playback: its error goes where
+ * uncaught errors go.
+ *
+ * @template T
+ * @param {() => T} call
+ * @returns {T | undefined}
+ */
+export function attempt(call) {
+  try {
+    return call();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+    return undefined;
+  }
+}

@@ -1,0 +1,253 @@
+// @ts-check
+/**
+ * One request on its JavaScript side: the promise of its response, the bodies of its
+ * attempts, and its end. What happens next is never decided here: that is the engine's part,
+ * or the small ladder's.
+ */
+import { Body, LOST } from './body.js';
+import { Deferred } from './deferred.js';
+import { RequestError } from './errors.js';
+
+/** The bytes so far are void: the body starts over. */
+export const RESTART = Symbol('restart');
+
+/**
+ * @typedef {object} Request What is asked for.
+ * @property {number} id
+ * @property {import('./index.d.ts').Site} site
+ * @property {string} url
+ * @property {string} host
+ * @property {string | URL | globalThis.Request} input
+ * @property {RequestInit} init without a signal; the driver sets one for each attempt
+ * @property {((input: any, init?: any) => Promise<Response>) | undefined} fetch
+ * @property {boolean} streaming bytes are released as they come
+ * @property {boolean} once not safe to send twice
+ * @property {boolean} noBody a success has no body
+ * @property {boolean} keepsRefusal a refusal resolves with its response
+ * @property {AbortSignal | null | undefined} signal
+ * @property {{ sent?(attempt: number, at: number): void,
+ *   accepted?(response: Response, at: number): void, suspect?(): void }} [observer]
+ */
+
+/**
+ * @typedef {object} Link Who decides: the driver, or the ladder.
+ * @property {(transfer: Transfer, attempt: number) => import('./body.js').Monitor} monitor
+ * @property {() => void} abort
+ */
+
+export class Transfer {
+  /** @type {Deferred<Response>} */
+  #head = new Deferred();
+  /** @type {Deferred<Body>} the body to read from */
+  #body = new Deferred();
+  /** @type {Body | undefined} the body of the attempt that was accepted last */
+  #current;
+  /** @type {Response | undefined} the response of that attempt */
+  #response;
+  #released = false;
+  #settled = false;
+  #onAbort = () => this.#abort(this.request.signal?.reason);
+  #onSettled;
+  /** @type {Link | undefined} */
+  link;
+  /** @type {((error: unknown) => void) | undefined} told of a failure, for a stream nobody reads */
+  onFailure;
+  /** Attempts sent. */
+  attempts = 0;
+  /** The winning attempt: when it was sent, and when its headers came. */
+  timing = { start: 0, first: 0 };
+
+  /**
+   * @param {Request} request
+   * @param {(transfer: Transfer) => void} onSettled
+   */
+  constructor(request, onSettled) {
+    this.request = request;
+    this.#onSettled = onSettled;
+    request.signal?.addEventListener('abort', this.#onAbort);
+  }
+
+  /** The head of the response that counts; rejects with the verdict. @returns {Promise<Response>} */
+  get head() {
+    return this.#head.promise;
+  }
+
+  /** The response that was accepted last. */
+  get response() {
+    return this.#response;
+  }
+
+  /** Whether bytes were released, so that no attempt can start over. */
+  get isFinal() {
+    return this.request.once || this.#released;
+  }
+
+  /** Sends one attempt without the module. @param {AbortSignal} signal */
+  async fetch(signal) {
+    const { input, init, fetch = globalThis.fetch } = this.request;
+    return fetch(input instanceof Request ? input.clone() : input, { ...init, signal });
+  }
+
+  /**
+   * The next chunk, `null` at the end, or `RESTART` where a body was lost and the next one
+   * starts from its first byte; rejects with the verdict.
+   *
+   * @param {boolean} more whether the chunk after this one is waited for at once
+   * @returns {Promise<Uint8Array | null | typeof RESTART>}
+   */
+  async read(more) {
+    const body = await this.#body.promise;
+    const chunk = await body.read(more);
+    if (chunk === LOST) {
+      // Waits for what is decided: another body, or the verdict.
+      if (this.#current === body) this.#expectBody();
+      await this.#body.promise;
+      return RESTART;
+    }
+    if (chunk === null) this.#settle();
+    else if (this.request.streaming) this.#released = true;
+    return chunk;
+  }
+
+  /** The consumer wants no more. @param {unknown} [reason] */
+  cancel(reason) {
+    this.#abort(reason ?? new DOMException('The body was cancelled', 'AbortError'));
+  }
+
+  // What the driver and the ladder report.
+
+  /** @param {number} attempt @param {number} at */
+  sent(attempt, at) {
+    this.attempts = attempt;
+    this.timing = { start: at, first: 0 };
+    this.request.observer?.sent?.(attempt, at);
+  }
+
+  /**
+   * The headers of an attempt are accepted.
+   *
+   * @param {number} attempt
+   * @param {Response} response
+   * @param {boolean} inspect
+   */
+  accept(attempt, response, inspect) {
+    const monitor = this.link?.monitor(this, attempt);
+    if (!monitor || this.#settled) return;
+    if (this.#current && response === this.#response) {
+      handOver(this.#current, monitor);
+      return;
+    }
+    this.#response = response;
+    this.timing.first = performance.now();
+    const body = new Body(response, monitor, inspect);
+    this.#current = body;
+    if (body.suspicious) void this.#introduceWhenSafe(body, response);
+    else this.#introduce(body, response);
+  }
+
+  /** @param {Body} body @param {Response} response */
+  async #introduceWhenSafe(body, response) {
+    if ((await body.look()) && this.#current === body) this.#introduce(body, response);
+  }
+
+  /** @param {Body} body @param {Response} response */
+  #introduce(body, response) {
+    this.request.observer?.accepted?.(response, this.timing.first);
+    this.#expectBody();
+    this.#body.resolve(body);
+    this.#head.resolve(response);
+    // Nobody reads what has no body, but its end is news all the same.
+    if (!response.body) void this.read(false).catch(() => {});
+  }
+
+  /** The attempt under way is over and does not count. */
+  cut() {
+    this.#current?.cut();
+    this.#expectBody();
+  }
+
+  /** Whoever reads from now on waits for the next body. */
+  #expectBody() {
+    if (this.#body.isSettled && !this.#settled) this.#body = new Deferred();
+  }
+
+  /**
+   * The verdict is failure. A refusal's response goes to a caller who wants it.
+   *
+   * @param {Omit<import('./index.d.ts').RequestErrorFacts, 'site' | 'url'>} facts
+   * @param {Response} [response]
+   * @param {unknown} [cause]
+   */
+  refuse(facts, response, cause) {
+    if (this.#settled) return;
+    const { site, url, keepsRefusal } = this.request;
+    if (response && keepsRefusal && !this.#released) {
+      this.link = PLAIN;
+      this.accept(this.attempts, response, false);
+      return;
+    }
+    response?.body?.cancel().catch(() => {});
+    const headers = response?.headers;
+    this.fail(new RequestError({ ...facts, site, url, headers }, cause));
+  }
+
+  /** Ends the request with this error. @param {unknown} error */
+  fail(error) {
+    if (this.#settled) return;
+    this.#current?.cut();
+    this.#expectBody();
+    this.#head.reject(error);
+    this.#body.reject(error);
+    this.#settle();
+    this.onFailure?.(error);
+  }
+
+  /** The body under way goes on, and its fate is told to somebody else. @param {Link} link */
+  relink(link) {
+    this.link = link;
+    if (this.#current?.state !== 'open' || !this.#body.isSettled) return false;
+    this.#current.monitor = link.monitor(this, this.attempts);
+    return true;
+  }
+
+  /** @param {unknown} reason */
+  #abort(reason) {
+    if (this.#settled) return;
+    const { link } = this;
+    this.fail(reason);
+    link?.abort();
+  }
+
+  #settle() {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.request.signal?.removeEventListener('abort', this.#onAbort);
+    this.#onSettled(this);
+  }
+}
+
+/**
+ * Who decided so far hands a body under way over: the next one is told where it stands.
+ *
+ * @param {Body} body
+ * @param {import('./body.js').Monitor} monitor
+ */
+function handOver(body, monitor) {
+  body.monitor = monitor;
+  monitor.reading();
+  if (body.received > 0) monitor.chunk(body.received, body.state === 'open');
+  if (body.state === 'whole') monitor.end();
+  if (body.state === 'lost') monitor.lost(undefined);
+}
+
+/** For the body of a final refusal: nothing is left to decide. @type {Link} */
+const PLAIN = {
+  monitor: (transfer) => ({
+    reading() {},
+    chunk: () => true,
+    end: () => true,
+    lost: (error) => transfer.fail(error),
+    page() {},
+  }),
+  abort() {},
+};

@@ -1,0 +1,54 @@
+// @ts-check
+// Makes the built module small: takes the texts of panics out, then optimizes for size.
+//
+// Stable Rust cannot build without the code that words a panic's message, a third of this
+// module. Nobody reads it: a panic ends in a trap either way, and JavaScript reports that. So
+// the functions that format and report are replaced by the trap they end in, by their names,
+// and what only they used goes with them. Debug builds keep their messages.
+
+import binaryen from 'binaryen';
+
+/** Formatting, and the way from a panic to its message. Nothing else in the module formats. */
+const PANIC_TEXT =
+  /\bcore(\[\w+\])?::(fmt|panicking)\b|\bstd(\[\w+\])?::panicking\b|_fail(_rt)?$|panic|unwrap_failed|expect_failed/;
+
+/** Less than that, and the names have changed under us: the build would only be larger. */
+const AT_LEAST = 30;
+
+/**
+ * @param {Uint8Array} wasm with its name section
+ * @returns {Uint8Array}
+ */
+export function shrink(wasm) {
+  const module = binaryen.readBinary(wasm);
+  try {
+    const cut = cutPanicText(module);
+    if (cut < AT_LEAST) {
+      throw new Error(
+        `only ${cut} functions look like panic formatting; the compiler has renamed them, ` +
+          'or the module came without its name section (see PANIC_TEXT in tests/tools/shrink.mjs)',
+      );
+    }
+    binaryen.setOptimizeLevel(2);
+    binaryen.setShrinkLevel(2);
+    binaryen.setDebugInfo(false);
+    module.optimize();
+    module.optimize();
+    return module.emitBinary();
+  } finally {
+    module.dispose();
+  }
+}
+
+/** @param {any} module @returns {number} how many functions were cut */
+function cutPanicText(module) {
+  const functions = Array.from({ length: module.getNumFunctions() }, (_, index) =>
+    binaryen.getFunctionInfo(module.getFunctionByIndex(index)),
+  );
+  const cut = functions.filter(({ module: imported, name }) => !imported && PANIC_TEXT.test(name));
+  for (const { name, params, results } of cut) {
+    module.removeFunction(name);
+    module.addFunction(name, params, results, [], module.unreachable());
+  }
+  return cut.length;
+}
