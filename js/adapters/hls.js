@@ -23,10 +23,16 @@
 const BACKSTOP_MS = 600_000;
 /** Content waits behind an interstitial's asset list, so hls.js's own limit is kept. */
 const ASSET_LIST_MS = 30_000;
+/** How often a load that has failed once looks whether to leave. */
+const WATCH_MS = 1_000;
 /** `setTimeout` fires at once beyond this. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** hls.js leaves a failed pathway alone for so long. */
 const PATHWAY_PENALTY_MS = 300_000;
+/** After one level was left, how long the next one that fails is held on to. */
+const LEVEL_PENALTY_MS = 60_000;
+/** How long a level is held on to: so many target durations, within these bounds. */
+const PATIENCE = { targets: 3, least: 3_000, most: 15_000 };
 /** A gap in the buffer that playback crosses. */
 const BUFFER_HOLE_S = 0.1;
 const REMEMBERED_PLAYLISTS = 64;
@@ -50,6 +56,13 @@ const MEDIA_SITES = /** @type {const} */ ([
   'key',
 ]);
 
+/**
+ * Of each attached player, by its config object: how long to hold on to what a level lacks.
+ *
+ * @type {WeakMap<object, (context: AnyContext) => number>}
+ */
+const patience = new WeakMap();
+
 /** @type {typeof import('./hls.d.ts').hlsConfig} */
 export function hlsConfig(engine, overrides = {}) {
   const warn = createWarn();
@@ -60,6 +73,8 @@ export function hlsConfig(engine, overrides = {}) {
   warn(TWO_LAYERS, [...replaced, ...retryFields(policies)]);
   warnAboutSetup(overrides, warn);
   return /** @type {any} */ ({
+    // Otherwise hls.js never returns to a level that was left.
+    errorPenaltyExpireMs: LEVEL_PENALTY_MS,
     ...overrides,
     ...policies,
     loader: overrides.loader ?? createLoader(engine, warn),
@@ -105,6 +120,20 @@ export function attachHls(engine, hls) {
     return hls.autoLevelEnabled ? undefined : 0;
   };
 
+  // Only one segment is under way at a time, so nothing else tells the engine whether a level is
+  // broken or its host. The first level is left; if the next one fails too, it is the host.
+  let left = -Infinity;
+  patience.set(hls.config, (context) => {
+    if (!isOfLevel(context) || !hls.autoLevelEnabled) return Infinity;
+    if (performance.now() - left < LEVEL_PENALTY_MS) return Infinity;
+    const { levels, loadLevel, minAutoLevel, maxAutoLevel } = hls;
+    const somewhere = levels.some(
+      (level, i) => i !== loadLevel && i >= minAutoLevel && i <= maxAutoLevel && !level.loadError,
+    );
+    const span = (playlist.targetDuration ?? Infinity) * 1000 * PATIENCE.targets;
+    return somewhere ? Math.min(Math.max(span, PATIENCE.least), PATIENCE.most) : Infinity;
+  });
+
   const mediaEvents = ['timeupdate', 'progress', 'waiting', 'seeking', 'seeked'];
   /** @param {HTMLMediaElement | null | undefined} next */
   const watch = (next) => {
@@ -135,8 +164,10 @@ export function attachHls(engine, hls) {
       report();
     },
     hlsError(_, data) {
-      const host = hostOf(data.response?.url || data.frag?.url || data.url);
-      if (data.type === 'networkError' && host) failed.set(host, performance.now());
+      if (data.type !== 'networkError') return;
+      const now = performance.now();
+      failed.set(hostOf(data.response?.url || data.frag?.url || data.url), now);
+      if (isOfLevel(data.frag ? data : (data.context ?? {}))) left = now;
       declare();
     },
     hlsMediaAttached: (_, data) => watch(data.media),
@@ -155,6 +186,7 @@ export function attachHls(engine, hls) {
     watch(null);
     for (const name in listeners) emitter.off(name, listeners[name]);
     for (const site of MEDIA_SITES) engine.declareAlternatives(site, undefined);
+    patience.delete(hls.config);
   };
   return stop;
 }
@@ -194,6 +226,8 @@ function createLoader(engine, warn) {
     #refusal = null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     #timer;
+    /** @type {ReturnType<typeof setInterval> | undefined} */
+    #watch;
     #attemptStart = 0;
     /** Time in which the bytes kept from earlier, lost attempts arrived. */
     #carried = 0;
@@ -252,9 +286,8 @@ function createLoader(engine, warn) {
     }
 
     #cancel() {
-      this.#settled = true;
       if (this.#started) this.stats.aborted = true;
-      clearTimeout(this.#timer);
+      this.#settle();
       this.#controller?.abort();
     }
 
@@ -331,19 +364,19 @@ function createLoader(engine, warn) {
       const { stats } = this;
       const controller = (this.#controller = new AbortController());
       const { signal } = controller;
+      /** @type {(limit: number) => void} */
+      let expire = () => {};
       const expired = new Promise((_, reject) => {
-        clearTimeout(this.#timer);
-        if (!(limit > 0 && limit <= LONGEST_TIMER_MS)) return;
-        this.#timer = setTimeout(() => {
-          const error = Object.assign(new Error(`No answer in ${limit} ms`), {
-            class: 'timeout',
-            limit,
-            status: 0,
-          });
+        expire = (limit) => {
+          const facts = { class: 'timeout', limit, status: 0 };
+          const error = Object.assign(new Error(`No answer in ${limit} ms`), facts);
           reject(error);
           controller.abort(error);
-        }, limit);
+        };
       });
+      clearTimeout(this.#timer);
+      clearInterval(this.#watch);
+      if (limit > 0 && limit <= LONGEST_TIMER_MS) this.#timer = setTimeout(expire, limit, limit);
       const headers = new Headers(context.headers);
       // rangeEnd is exclusive; 0 means no range.
       const { rangeStart, rangeEnd } = context;
@@ -351,11 +384,19 @@ function createLoader(engine, warn) {
       /** @type {RequestInit} */
       const init = { method: 'GET', mode: 'cors', credentials: 'same-origin', headers };
 
+      let sent = 0;
       let first = 0;
       let last = 0;
       let held = 0;
       this.#carried = 0;
       let encoded = false;
+      const leaveInTime = () => {
+        const now = performance.now();
+        const spent = now - stats.loading.start;
+        if (now - last < WATCH_MS || globalThis.navigator?.onLine === false) return;
+        const most = patience.get(this.#hlsConfig)?.(context) ?? Infinity;
+        if (spent > most) expire(Math.round(spent));
+      };
       const chunks = isStreamed(config, callbacks)
         ? collectChunks(config.highWaterMark ?? 0, (data) => {
             if (!signal.aborted) callbacks.onProgress?.(stats, context, data, this.#response);
@@ -375,6 +416,7 @@ function createLoader(engine, warn) {
             if (signal.aborted) return;
             this.attempts++;
             this.#attemptStart = at;
+            if (++sent === 2) this.#watch = setInterval(leaveInTime, WATCH_MS);
             this.#carried += Math.max(last - first, 0);
             first = last = stats.loading.first = stats.loaded = 0;
           },
@@ -438,6 +480,7 @@ function createLoader(engine, warn) {
     #settle() {
       this.#settled = true;
       clearTimeout(this.#timer);
+      clearInterval(this.#watch);
     }
   };
 }
@@ -622,6 +665,15 @@ function createWarn() {
     for (const field of fresh) said.add(field);
     console.warn(`[holdfast] ${what}: ${fresh.join(', ')}`);
   };
+}
+
+/**
+ * Whether another level has it too, in another shape: not so for keys, audio and subtitles.
+ *
+ * @param {{ frag?: { type?: string }, keyInfo?: object, type?: string }} context
+ */
+function isOfLevel({ frag, keyInfo, type }) {
+  return frag ? frag.type === 'main' && !keyInfo : type === 'level';
 }
 
 /** @param {any} level a level, or a variant of the parsed manifest @returns {string} */

@@ -97,11 +97,11 @@ pub struct StartRequest {
 /// The head of a response, as facts.
 #[derive(Clone, Copy, Debug)]
 pub struct ResponseFacts {
-    /// The status.
+    /// The status; 0 for a response of type `opaque` or `opaqueredirect`.
     pub status: u16,
-    /// Whether the response is of type `opaque` or `opaqueredirect`.
-    pub opaque: bool,
-    /// `Content-Length`, where it can be read and counts the bytes that will be seen.
+    /// `Content-Length`, where it can be read. It is a hint: that of an encoded body is not
+    /// the length of the bytes that are seen, and whether it is encoded may be hidden. Bodies
+    /// that end too early are refused by the browser itself.
     pub length: Option<f64>,
     /// `Retry-After`, where it can be read and is in the grammar.
     pub retry_after: Option<Millis>,
@@ -191,8 +191,10 @@ impl Engine {
         let host = self.requests[index].host as usize;
         self.hosts[host].handle_answer();
         self.requests[index].header_timeouts = 0;
-        let outcome =
-            if response.opaque { Outcome::Opaque } else { Outcome::Status(response.status) };
+        let outcome = match response.status {
+            0 => Outcome::Opaque,
+            status => Outcome::Status(status),
+        };
         let facts = Facts { outcome, online: self.online, retry_after: false };
         if classify(facts).class != FailureClass::Success {
             let aside = Aside { retry_after: response.retry_after, limit: None };
@@ -251,10 +253,6 @@ impl Engine {
         let expects_body = request.expects_body && !matches!(body.status, 204 | 205 | 304);
         if expects_body && body.received == 0.0 {
             self.fail_attempt(index, Outcome::Empty, Aside::default(), now);
-            return false;
-        }
-        if expects_body && body.total.is_some_and(|total| body.received < total) {
-            self.fail_attempt(index, Outcome::Truncated, Aside::default(), now);
             return false;
         }
         self.succeed(index, now);

@@ -49,7 +49,7 @@ pub(super) struct Body {
     pub(super) stall: Stall,
     pub(super) status: u16,
     pub(super) received: f64,
-    /// The announced length, where it can be read and is that of the bytes that are seen.
+    /// The announced length, as a hint.
     pub(super) total: Option<f64>,
     pub(super) first_at: Millis,
     pub(super) last_at: Millis,

@@ -208,13 +208,10 @@ impl Driver {
 
     /// Aborts what is under way and clears the timer. JavaScript settles its own promises.
     pub fn close(&self) {
-        let flights: Vec<_> = self.inner.flights.borrow_mut().drain(..).collect();
-        for (request, mut flight) in flights {
-            self.inner.engine.borrow_mut().handle_abort(RequestId(request), now());
-            flight.cut();
-        }
-        while self.inner.engine.borrow_mut().poll().is_some() {}
-        self.inner.rearm();
+        self.inner.wake.borrow_mut().disarm();
+        // Taken out first: an abort may call back.
+        let flights = self.inner.flights.take();
+        flights.into_iter().for_each(|(_, mut flight)| flight.cut());
     }
 }
 

@@ -2,7 +2,7 @@
 
 use js_sys::{Function, Promise};
 use wasm_bindgen::prelude::*;
-use web_sys::{AbortController, Request, RequestInit, Response, ResponseType};
+use web_sys::{AbortController, Request, RequestInit, Response};
 
 use crate::core::{Millis, ResponseFacts, retry_after};
 
@@ -53,18 +53,12 @@ fn call(input: &JsValue, init: &RequestInit, fetch: Option<&Function>) -> Result
 pub(super) fn facts(response: &Response) -> ResponseFacts {
     let status = response.status();
     let read = |name| response.headers().get(name).ok().flatten();
-    let opaque = matches!(response.type_(), ResponseType::Opaque | ResponseType::Opaqueredirect);
     if response.ok() {
-        // A decoded body has another length than the one on the wire, and whether it was
-        // encoded can be read for certain only where all fields can be.
-        let plain = response.type_() == ResponseType::Basic && read("content-encoding").is_none();
-        let length = if plain { read("content-length") } else { None };
         // As a whole number: parsing floats costs 12 kB, and lengths are none.
-        let length = length.and_then(|value| value.parse::<u64>().ok());
-        let length = length.map(|bytes| bytes as f64);
-        return ResponseFacts { status, opaque, length, retry_after: None };
+        let length = read("content-length").and_then(|value| value.parse::<u64>().ok());
+        return ResponseFacts { status, length: length.map(|n| n as f64), retry_after: None };
     }
     let retry_after = read("retry-after")
         .and_then(|value| retry_after::parse(&value, read("date").as_deref(), date_now()));
-    ResponseFacts { status, opaque, length: None, retry_after }
+    ResponseFacts { status, length: None, retry_after }
 }

@@ -4,6 +4,7 @@
  * Holdfast, in a real browser, and prints what a viewer would have noticed.
  */
 import os from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { ensureReady } from '../tools/setup.mjs';
 import { missedBars } from './bars.mjs';
@@ -123,7 +124,9 @@ async function main() {
   }
   log(`demo: ${queue.length} runs, ${options.workers} at a time`);
 
-  const worker = async () => {
+  const worker = async (/** @type {number} */ index) => {
+    // Two pages starting at the same moment would delay each other's start.
+    await sleep(index * 3000);
     for (let job = queue.shift(); job; job = queue.shift()) {
       const current = job;
       try {
@@ -144,7 +147,7 @@ async function main() {
     }
   };
   try {
-    await Promise.all(Array.from({ length: options.workers }, worker));
+    await Promise.all(Array.from({ length: options.workers }, (_, index) => worker(index)));
   } finally {
     live.clear();
     await runner.close();

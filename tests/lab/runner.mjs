@@ -67,6 +67,13 @@ function rounded(value, digits = 1) {
   return Number(value.toFixed(digits));
 }
 
+/** @param {string} name */
+function scenario(name) {
+  const found = scenarios.find((candidate) => candidate.name === name);
+  if (!found) throw new Error(`no scenario ${name}`);
+  return found;
+}
+
 /** @returns {Promise<string>} */
 async function playerName() {
   const url = new URL('../../node_modules/hls.js/package.json', import.meta.url);
@@ -89,6 +96,24 @@ export async function createRunner({ log = () => {} } = {}) {
       await lab.close();
       throw error;
     });
+  const close = async () => {
+    await browser.close();
+    await lab.close();
+  };
+
+  // The first page of a browser pays for what no later page pays for, such as starting
+  // the media decoders; no measurement should.
+  async function warmUp() {
+    const { link } = scenario('clean');
+    const session = lab.createSession({ link });
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const query = new URLSearchParams({ variant: 'plain', scenario: 'clean', session: session.id });
+    await page.goto(`${lab.pageOrigin}/?${query}`);
+    await page.waitForFunction("lab.snapshot().phase === 'playing'", null, { timeout: 20_000 });
+    await context.close();
+    session.close();
+  }
 
   /**
    * @param {{ scenario: string, variant: 'plain' | 'holdfast', onLive?: (live: Live) => void,
@@ -96,9 +121,7 @@ export async function createRunner({ log = () => {} } = {}) {
    * @returns {Promise<Run>} rejects when the run could not be measured
    */
   async function run({ scenario: name, variant, onLive = () => {}, screenshot, capS = CAP_S }) {
-    const scenario = scenarios.find((candidate) => candidate.name === name);
-    if (!scenario) throw new Error(`no scenario ${name}`);
-    const { rules, link } = scenario;
+    const { rules, link } = scenario(name);
     const session = lab.createSession({ rules, link, scenario: name });
     const context = await browser.newContext({ viewport: { width: 900, height: 1000 } });
     try {
@@ -149,13 +172,11 @@ export async function createRunner({ log = () => {} } = {}) {
     }
   }
 
-  return {
-    run,
-    async close() {
-      await browser.close();
-      await lab.close();
-    },
-  };
+  await warmUp().catch(async (error) => {
+    await close();
+    throw error;
+  });
+  return { run, close };
 }
 
 /**

@@ -78,6 +78,8 @@ describe('hlsConfig', () => {
     cleanups.push(() => hls.destroy());
     assert.equal(hls.config.loader, config.loader);
     assert.equal(hls.config.maxBufferLength, 12);
+    assert.equal(hls.config.errorPenaltyExpireMs, 60_000);
+    assert.equal(hlsConfig(idle(), { errorPenaltyExpireMs: 1 }).errorPenaltyExpireMs, 1);
     for (const name of POLICIES) assert.deepEqual(hls.config[name], config[name]);
     assert.deepEqual(warnings, []);
   });
@@ -287,6 +289,7 @@ describe('attachHls', () => {
     loadLevel = 0;
     autoLevelEnabled = true;
     media = null;
+    config = {};
     fire = (name, data) => this.emit(name, name, data);
   }
 

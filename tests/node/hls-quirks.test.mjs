@@ -783,6 +783,56 @@ describe('one owner of retries', () => {
     await alone.event(Hls.Events.FRAG_LOADED);
   });
 
+  const levels = (/** @type {number} */ target) => ({
+    '/m.m3u8': body(multivariant('a.m3u8', 'b.m3u8')),
+    '/a.m3u8': body(media({ segments: ['/a0.ts'], target })),
+    '/b.m3u8': body(media({ segments: ['/b0.ts'], target })),
+    '*': body(SEGMENT),
+  });
+
+  test('a broken level is left after three target durations', async () => {
+    const http = await server({ ...levels(1), '/b0.ts': status(503) });
+    const engine = await engineUnderTest({ attempts: 2, hold: true });
+    const { event, fatal } = player(engine, `${http.base}/m.m3u8`, { startLevel: 1 });
+    const began = performance.now();
+    await event(Hls.Events.FRAG_LOADED, undefined, 8000);
+    const waited = performance.now() - began;
+    assert.ok(waited > 3000 && waited < 5500, `${waited} ms`);
+    assert.equal(http.count('/a0.ts'), 1);
+    assert.deepEqual(fatal(), []);
+  });
+
+  test('when all levels fail at once, the second one is held on to until the host is back', async () => {
+    const http = await server({ ...levels(1), '/a0.ts': status(503), '/b0.ts': status(503) });
+    const engine = await engineUnderTest({ attempts: 2, hold: true });
+    const { event, all, fatal } = player(engine, `${http.base}/m.m3u8`, { startLevel: 1 });
+    await wait(8500);
+    assert.equal(all(Hls.Events.ERROR).length, 1, 'left once');
+    http.routes['/a0.ts'] = body(SEGMENT);
+    await event(Hls.Events.FRAG_LOADED, undefined, 4000);
+    assert.deepEqual(fatal(), []);
+  });
+
+  test('a level is not left while its bytes arrive, while pinned, or without a network', async () => {
+    const slow = drip(segment(400), 25, 180);
+    const http = await server({ ...levels(1), '/b0.ts': inTurn(status(503), slow) });
+    const moving = player(await engineUnderTest({ hold: true }), `${http.base}/m.m3u8`, {
+      startLevel: 1,
+    });
+    await moving.event(Hls.Events.FRAG_LOADED, undefined, 8000);
+    assert.equal(http.count('/b0.ts'), 2);
+    assert.equal(http.count('/a0.ts'), 0);
+
+    http.routes['/b0.ts'] = status(503);
+    const pinned = player(await engineUnderTest({ hold: true }), `${http.base}/m.m3u8`, {
+      startLevel: 1,
+    });
+    await pinned.event(Hls.Events.LEVEL_LOADED);
+    pinned.hls.loadLevel = 1;
+    await wait(4500);
+    assert.deepEqual(pinned.all(Hls.Events.ERROR), []);
+  });
+
   test('a live segment that is gone is skipped, not fatal', async () => {
     const text = media({
       segments: ['/gone.ts', '/gone.ts?2', '/seg0.ts', '/seg0.ts?2', '/seg0.ts?3'],
