@@ -104,6 +104,7 @@ async function main() {
   /** @type {HTMLSelectElement} */ (byId('variant')).value = variant;
   if (!query.has('scenario')) return showChoices(scenarios);
   if (!scenarios.some((scenario) => scenario.name === name)) throw new Error(`no scenario ${name}`);
+  if (!['both', 'plain', 'holdfast'].includes(variant)) throw new Error(`no variant ${variant}`);
   const variants = variant === 'both' ? ['plain', 'holdfast'] : [variant];
   return Promise.all(
     variants.map((v) => runPanel(/** @type {import('./player.js').Variant} */ (v), name)),

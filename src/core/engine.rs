@@ -188,15 +188,16 @@ impl Engine {
         now: Millis,
     ) {
         let Some(index) = self.current(request, attempt) else { return };
-        let host = self.requests[index].host as usize;
-        self.hosts[host].handle_answer();
         self.requests[index].header_timeouts = 0;
         let outcome = match response.status {
             0 => Outcome::Opaque,
             status => Outcome::Status(status),
         };
         let facts = Facts { outcome, online: self.online, retry_after: false };
-        if classify(facts).class != FailureClass::Success {
+        let success = classify(facts).class == FailureClass::Success;
+        let host = self.requests[index].host;
+        let recovered = self.hosts[host as usize].handle_answer(success);
+        if !success {
             let aside = Aside { retry_after: response.retry_after, limit: None };
             self.fail_attempt(index, outcome, aside, now);
             return;
@@ -215,6 +216,9 @@ impl Engine {
         let (id, inspect) = (request.id, request.site.expects_media());
         self.note(now, id, attempt, LogEvent::Accepted, response.status.into(), 0.0);
         self.actions.push(Action::Accept { request: id, attempt, inspect });
+        if recovered {
+            self.hurry(Hurry::HostBack(host), now);
+        }
     }
 
     /// Somebody waits for a byte of the body.
@@ -421,8 +425,6 @@ impl Engine {
         if gone.last_failure.is_some() {
             self.actions.push(Action::Changed);
         }
-        if self.hosts[gone.host as usize].handle_success(gone.site, now) {
-            self.hurry(Hurry::HostBack(gone.host), now);
-        }
+        self.hosts[gone.host as usize].handle_success(gone.site, now);
     }
 }

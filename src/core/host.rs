@@ -21,17 +21,20 @@ pub(super) struct Host {
 const OUTAGE: u32 = 3;
 
 impl Host {
-    /// Headers of any status came.
-    pub(super) const fn handle_answer(&mut self) {
+    /// Headers came, of a success or of a refusal. Says whether that ends an outage: the
+    /// headers of a success prove enough, its body may take long.
+    pub(super) const fn handle_answer(&mut self, success: bool) -> bool {
         self.answered = true;
+        let recovered = success && self.failures >= OUTAGE;
+        if success {
+            self.failures = 0;
+        }
+        recovered
     }
 
-    /// A request to the host succeeded. Says whether that ends an outage.
-    pub(super) const fn handle_success(&mut self, site: Site, now: Millis) -> bool {
-        let recovered = self.failures >= OUTAGE;
-        self.failures = 0;
+    /// A request to the host succeeded.
+    pub(super) const fn handle_success(&mut self, site: Site, now: Millis) {
         self.last_success[site as usize] = Some(now);
-        recovered
     }
 
     /// An attempt failed in a way that speaks of the host.

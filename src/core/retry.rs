@@ -97,14 +97,16 @@ pub(super) fn next_on_ladder(
 }
 
 /// Passes the gates of the slow ladder, which has neither attempts nor a deadline to lose.
+/// `queue` is how far ahead the other probes of the host are scheduled.
 pub(super) fn next_on_hold(
     situation: &Situation,
     interval: Millis,
+    queue: Millis,
     time_left: Millis,
     dice: &mut fastrand::Rng,
 ) -> Result<Wait, Reason> {
     may_repeat(situation)?;
-    let jittered = interval * (0.85 + 0.3 * dice.f64());
+    let jittered = queue + interval * (0.85 + 0.3 * dice.f64());
     let delay = match situation.failure.class {
         FailureClass::RateLimited => jittered.max(ladder_delay(situation, dice)),
         _ => jittered,
@@ -178,9 +180,9 @@ pub(super) const fn holds(mode: Exhausted, alternatives: Alternatives, beside: u
 /// How long after exhaustion the slow ladder is still brisk.
 const BRISK: Millis = Millis::new(20_000.0);
 
-/// The interval of the slow ladder: half a segment at first, because most outages end within
-/// seconds and somebody is watching a spinner; later a whole one, which asks no more of the
-/// server than steady play. `target` is the target duration, if known.
+/// The interval of a host's slow ladder: a third of a segment at first, because most outages
+/// end within seconds and somebody is watching a spinner; later a whole one, which asks no
+/// more of the server than steady play. `target` is the target duration, if known.
 pub(super) fn hold_interval(target: Option<Millis>, reload: bool, held: Millis) -> Millis {
     let target = target.unwrap_or(Millis::new(4_000.0));
     if reload {
@@ -188,7 +190,7 @@ pub(super) fn hold_interval(target: Option<Millis>, reload: bool, held: Millis) 
         return target.clamp(Millis::new(1_000.0), Millis::new(10_000.0)) * (1.0 / 0.85);
     }
     if held < BRISK {
-        (target * 0.5).clamp(Millis::new(1_000.0), Millis::new(2_000.0))
+        (target * (1.0 / 3.0)).clamp(Millis::new(750.0), Millis::new(2_000.0))
     } else {
         target.clamp(Millis::new(2_000.0), Millis::new(10_000.0))
     }

@@ -122,7 +122,7 @@ async function main() {
   if (os.loadavg()[0] > os.cpus().length) {
     log('demo: this machine is busy; start-up times will be longer than they should be');
   }
-  log(`demo: ${queue.length} runs, ${options.workers} at a time`);
+  log(`demo: runs: ${queue.length}, at a time: ${options.workers}`);
 
   const worker = async (/** @type {number} */ index) => {
     // Two pages starting at the same moment would delay each other's start.

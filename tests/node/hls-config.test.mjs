@@ -10,7 +10,7 @@ import { fragment, playlist, start } from './hls/loader.mjs';
 import { Hls, play } from './hls/player.mjs';
 import { body, media, multivariant, segment, serve } from './hls/server.mjs';
 
-const POLICIES = [
+const POLICIES = /** @type {const} */ ([
   'certLoadPolicy',
   'fragLoadPolicy',
   'interstitialAssetListLoadPolicy',
@@ -18,12 +18,12 @@ const POLICIES = [
   'manifestLoadPolicy',
   'playlistLoadPolicy',
   'steeringManifestLoadPolicy',
-];
+]);
 
 /** @type {string[]} */
 let warnings = [];
 /** @type {(() => void)[]} */
-let cleanups = [];
+const cleanups = [];
 beforeEach(() => {
   warnings = [];
   mock.method(
@@ -57,8 +57,8 @@ describe('hlsConfig', () => {
     for (const name of POLICIES) {
       const { timeoutRetry, errorRetry, maxLoadTimeMs, maxTimeToFirstByteMs } =
         config[name].default;
-      assert.equal(timeoutRetry.maxNumRetry, 0, name);
-      assert.equal(errorRetry.maxNumRetry, 0, name);
+      assert.equal(timeoutRetry?.maxNumRetry, 0, name);
+      assert.equal(errorRetry?.maxNumRetry, 0, name);
       assert.notEqual(timeoutRetry, errorRetry);
       const limit = name === 'interstitialAssetListLoadPolicy' ? 30_000 : 600_000;
       assert.equal(maxLoadTimeMs, limit, name);
@@ -157,8 +157,8 @@ describe('hlsConfig', () => {
   test('honours fetchSetup that returns a Request, a promise of one, or throws', async () => {
     const engine = scripted(() => Promise.resolve(loaded(new ArrayBuffer(1))));
     for (const setup of [
-      (context) => new Request(`${context.url}?a`),
-      async (context) => new Request(`${context.url}?a`),
+      (/** @type {{ url: string }} */ context) => new Request(`${context.url}?a`),
+      async (/** @type {{ url: string }} */ context) => new Request(`${context.url}?a`),
     ]) {
       await start(
         hlsConfig(engine, { fetchSetup: setup }),
@@ -230,7 +230,7 @@ describe('sites', () => {
   });
 
   test('a playlist that was loaded before is a reload, whatever its directives', async () => {
-    const context = (query, more) =>
+    const context = (/** @type {string} */ query, /** @type {object} */ more = {}) =>
       playlist({ url: `http://127.0.0.1/v.m3u8?id=1${query}`, ...more });
     assert.deepEqual(
       await sites(
@@ -278,8 +278,8 @@ describe('attachHls', () => {
     media.currentTime = currentTime;
     media.buffered = {
       length: ranges.length,
-      start: (i) => ranges[i][0],
-      end: (i) => ranges[i][1],
+      start: (/** @type {number} */ i) => ranges[i][0],
+      end: (/** @type {number} */ i) => ranges[i][1],
     };
     return media;
   }
@@ -290,7 +290,7 @@ describe('attachHls', () => {
     autoLevelEnabled = true;
     media = null;
     config = {};
-    fire = (name, data) => this.emit(name, name, data);
+    fire = (/** @type {string} */ name, /** @type {any} */ data) => this.emit(name, name, data);
   }
 
   test('reports what is buffered ahead, the target duration and whether it is live', () => {
@@ -390,7 +390,7 @@ describe('attachHls', () => {
     return { http, engine, hls, event };
   }
   const MEDIA_SITES = ['playlist', 'playlist-reload', 'init', 'segment', 'key'];
-  const same = (engine) => {
+  const same = (/** @type {any} */ engine) => {
     const [count, ...rest] = new Set(MEDIA_SITES.map((site) => engine.alternatives.get(site)));
     assert.deepEqual(rest, []);
     return count;

@@ -33,7 +33,7 @@ pub(super) enum Hurry {
 
 /// Waits that are cut short together end within this span, so that not all of them knock in
 /// the same instant.
-const SPREAD: Millis = Millis::new(200.0);
+const SPREAD: Millis = Millis::new(100.0);
 
 /// How long a page that was frozen gets to deliver what may have arrived meanwhile.
 const GRACE: Millis = Millis::new(1_000.0);
@@ -187,8 +187,22 @@ impl Engine {
         };
         let reload = self.requests[index].site.is_reload();
         let interval = hold_interval(self.playback.target_duration, reload, now - exhausted);
+        let queue = if reload { Millis::ZERO } else { self.queue_of_holds(index, now) };
         let time_left = exhausted + self.config.hold_limit - now;
-        next_on_hold(situation, interval, time_left, &mut self.dice)
+        next_on_hold(situation, interval, queue, time_left, &mut self.dice)
+    }
+
+    /// How far ahead the host's other holds are scheduled. They take turns: one probe at a
+    /// time says as much of a host as all of them, and its success ends every hold.
+    fn queue_of_holds(&self, index: usize, now: Millis) -> Millis {
+        let host = self.requests[index].host;
+        let dues = self.requests.iter().filter_map(|request| match request.state {
+            State::Waiting(WaitReason::Hold) if request.host == host => {
+                request.timers.at(Timer::Retry)
+            }
+            _ => None,
+        });
+        dues.fold(now, Millis::max) - now
     }
 
     fn may_hold(&self, request: &Request) -> bool {

@@ -1,25 +1,19 @@
-// The engine under test, with short ladders, behind a recorder of what the adapter asked of it.
-import { existsSync } from 'node:fs';
-import { createFakeEngine } from './fake-engine.mjs';
-
-const entry = new URL('../../../js/node.js', import.meta.url);
-export const REAL = process.env.HOLDFAST_ENGINE !== 'fake' && existsSync(entry);
+// The engine under test, with short ladders, or one that answers by hand; both behind a recorder of
+// what the adapter asks of them.
+import { createEngine, DEFAULT_SITES } from '../../../js/node.js';
 
 /**
- * @param {{ attempts?: number, delay?: number, headersTimeout?: number, stallTimeout?: number, hold?: boolean }} [options]
+ * @param {{ attempts?: number, delay?: number, headersTimeout?: number, stallTimeout?: number,
+ *   hold?: boolean }} [options] `hold` leaves it to the engine what happens after the last attempt;
+ *   otherwise it rejects
  */
-export async function engineFor(options = {}) {
-  return record(REAL ? await realEngine(options) : createFakeEngine(options));
-}
-
-async function realEngine({
+export async function engineFor({
   attempts = 3,
   delay = 20,
   headersTimeout = 5000,
   stallTimeout = 5000,
   hold = false,
-}) {
-  const { createEngine, DEFAULT_SITES } = await import(entry.href);
+} = {}) {
   const policy = {
     attempts,
     headersTimeout,
@@ -31,7 +25,7 @@ async function realEngine({
   const sites = Object.fromEntries(Object.keys(DEFAULT_SITES).map((site) => [site, policy]));
   const engine = createEngine({ sites, onExhausted: hold ? 'auto' : 'reject' });
   await engine.ready;
-  return engine;
+  return record(engine);
 }
 
 /** An engine whose loads the test answers by hand. @param {(request: any) => Promise<any>} load */
@@ -39,6 +33,7 @@ export function scripted(load) {
   return record({ load, reportPlayback() {}, declareAlternatives() {}, destroy() {} });
 }
 
+/** @param {import('../../../js/adapters/hls.d.ts').HlsEngine & { destroy(): void }} engine */
 function record(engine) {
   /** @type {any[]} */
   const requests = [];
@@ -47,7 +42,6 @@ function record(engine) {
   /** @type {Map<string, number | undefined>} */
   const alternatives = new Map();
   return {
-    engine,
     requests,
     reports,
     alternatives,

@@ -30,7 +30,7 @@ export const playlist = (fields = {}) => ({
 /**
  * @param {any} config what `hlsConfig` returned
  * @param {any} context
- * @param {{ policy?: object, highWaterMark?: number, on?: Record<string, Function>, progress?: boolean }} [options]
+ * @param {{ policy?: object, highWaterMark?: number, on?: Record<string, (loader: any, ...args: any[]) => void>, progress?: boolean }} [options]
  */
 export function start(
   config,
@@ -52,8 +52,8 @@ export function start(
   let settle;
   const settled = new Promise((resolve) => (settle = resolve));
   const callback =
-    (name, terminal) =>
-    (...args) => {
+    (/** @type {string} */ name, /** @type {boolean} */ terminal) =>
+    (/** @type {any[]} */ ...args) => {
       calls.push({ name, args });
       on[name]?.(loader, ...args);
       if (terminal) settle({ name, args });

@@ -55,7 +55,7 @@ export function play(config, url) {
       return new Promise((resolve, reject) => {
         const past = events.find((event) => event.name === name && wanted(event.data));
         if (past) return resolve(past.data);
-        const check = (event) => {
+        const check = (/** @type {any} */ event) => {
           if (event.name !== name || !wanted(event.data)) return;
           clearTimeout(timer);
           waiting.delete(check);

@@ -1,4 +1,5 @@
 // A local server whose answers are scripted per path.
+import { once } from 'node:events';
 import http from 'node:http';
 
 /**
@@ -14,12 +15,13 @@ export async function serve(routes) {
   const log = [];
   const counts = new Map();
   const server = http.createServer((request, response) => {
-    const path = request.url.split('?')[0];
+    const { url = '/' } = request;
+    const path = url.split('?')[0];
     const nth = (counts.get(path) ?? 0) + 1;
     counts.set(path, nth);
     const seen = {
       path,
-      url: request.url,
+      url,
       at: performance.now(),
       headers: request.headers,
       closed: false,
@@ -31,7 +33,7 @@ export async function serve(routes) {
     if (route) route(request, response, nth);
     else response.writeHead(404).end();
   });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
   return {
     base: `http://127.0.0.1:${port}`,

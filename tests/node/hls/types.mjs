@@ -1,10 +1,10 @@
 // @ts-check
 // Compiled by hls-config.test.mjs, never run: how a page uses the adapter must fit hls.js's own types.
 import Hls from 'hls.js';
+import { createEngine } from 'holdfast';
 import { attachHls, hlsConfig } from 'holdfast/hls';
 
-/** @type {import('holdfast/hls').HlsEngine} */
-const engine = /** @type {any} */ (null);
+const engine = createEngine();
 
 const hls = new Hls(hlsConfig(engine));
 /** @type {() => void} */

@@ -1,0 +1,127 @@
+//! What holds in every world: checked at each action, whatever the test is about.
+//!
+//! - A request settles at most once, and nothing but a cut names it afterwards.
+//! - No two attempts of a request are under way, and attempts are numbered without a gap.
+//! - A failed attempt is followed by the next one after 50 ms at the earliest, unless the
+//!   caller is in a hurry.
+//! - What a server asked to wait is never undercut.
+//! - Exhaustion is said once, and before the verdict of failure.
+//! - No timer without a request, and no change of the retry states without a word.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use holdfast::core::{Action, Engine, Millis, RequestId, RetryState};
+
+const FLOOR: f64 = 50.0;
+
+#[derive(Default)]
+pub(crate) struct Contract {
+    requests: BTreeMap<u32, Watch>,
+    states: Vec<RetryState>,
+    changed: bool,
+    hurried: BTreeSet<u32>,
+}
+
+#[derive(Default)]
+struct Watch {
+    attempt: u32,
+    under_way: bool,
+    ended: Option<f64>,
+    not_before: f64,
+    exhausted: bool,
+    over: bool,
+}
+
+impl Contract {
+    pub(crate) fn handle_action(&mut self, action: &Action, now: f64) {
+        match *action {
+            Action::Send { request, attempt } => self.handle_send(request.0, attempt, now),
+            Action::Accept { request, attempt, .. } => {
+                let watch = self.alive(request);
+                assert!(watch.under_way && watch.attempt == attempt, "{action:?} names no attempt");
+            }
+            Action::Changed => self.changed = true,
+            Action::Cut { request, attempt } => {
+                let watch = self.alive(request);
+                assert!(watch.under_way && watch.attempt == attempt, "{action:?} names no attempt");
+                watch.under_way = false;
+                watch.ended = Some(now);
+            }
+            Action::Exhausted { request, .. } => {
+                let watch = self.alive(request);
+                assert!(!watch.exhausted, "{request:?} is exhausted twice");
+                watch.exhausted = true;
+            }
+            Action::Fail { request, .. } => {
+                let watch = self.alive(request);
+                assert!(watch.exhausted, "{request:?} fails without exhaustion (R19)");
+                watch.over = true;
+            }
+            Action::Finish { request } => {
+                let watch = self.alive(request);
+                assert!(watch.under_way, "{request:?} succeeds without an attempt");
+                watch.over = true;
+            }
+            Action::StallSuspect { request } => {
+                assert!(self.alive(request).under_way, "{request:?} is silent without an attempt");
+            }
+            _ => panic!("{action:?} is not known here"),
+        }
+    }
+
+    fn handle_send(&mut self, request: u32, attempt: u32, now: f64) {
+        let hurried = self.hurried.remove(&request);
+        let watch = self.requests.entry(request).or_default();
+        assert!(!watch.over, "request {request} is over, yet sent");
+        assert!(!watch.under_way, "request {request} has two attempts under way");
+        assert_eq!(attempt, watch.attempt + 1, "request {request}: a gap in the attempts");
+        if let Some(ended) = watch.ended {
+            assert!(hurried || now - ended >= FLOOR - 1e-6, "a hot loop: {} ms", now - ended);
+        }
+        assert!(now >= watch.not_before, "Retry-After undercut by {} ms", watch.not_before - now);
+        watch.attempt = attempt;
+        watch.under_way = true;
+    }
+
+    /// The network delivers a head. What it asks to wait holds, if the attempt still counts.
+    pub(crate) fn handle_response(
+        &mut self,
+        request: u32,
+        attempt: u32,
+        retry_after: Option<Millis>,
+        now: f64,
+    ) {
+        if let Some(watch) = self.requests.get_mut(&request)
+            && let (true, Some(wait)) = (watch.under_way && watch.attempt == attempt, retry_after)
+        {
+            watch.not_before = now + wait.get();
+        }
+    }
+
+    pub(crate) fn handle_aborted(&mut self, request: u32) {
+        if let Some(watch) = self.requests.get_mut(&request) {
+            watch.over = true;
+        }
+    }
+
+    pub(crate) fn handle_hurry(&mut self) {
+        self.hurried.extend(self.requests.keys());
+    }
+
+    /// After each drain.
+    pub(crate) fn check_rest(&mut self, engine: &Engine) {
+        if engine.request_count() == 0 {
+            assert_eq!(engine.next_timeout(), None, "a timer without a request");
+        }
+        let states: Vec<_> = engine.retry_states().collect();
+        let changed = std::mem::take(&mut self.changed);
+        assert!(changed || states == self.states, "retry states changed without a word");
+        self.states = states;
+    }
+
+    fn alive(&mut self, request: RequestId) -> &mut Watch {
+        let watch = self.requests.get_mut(&request.0).expect("an action names a request");
+        assert!(!watch.over, "{request:?} is over, yet named");
+        watch
+    }
+}
