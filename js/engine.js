@@ -171,35 +171,35 @@ export class Engine {
         accepted: (response, at) => onResponse?.({ response, at }),
       },
     });
-    let response = await transfer.head;
     /** @type {Uint8Array[]} */
     let chunks = [];
     let loaded = 0;
-    for (;;) {
-      const chunk = await transfer.read(true);
-      if (chunk === null) break;
-      if (chunk === RESTART) {
-        chunks = [];
-        loaded = 0;
-        continue;
+    try {
+      for (;;) {
+        const chunk = await transfer.read(true);
+        if (chunk === null) break;
+        if (chunk === RESTART) {
+          chunks = [];
+          loaded = 0;
+          continue;
+        }
+        loaded += chunk.byteLength;
+        if (onChunk) onChunk(chunk);
+        else chunks.push(chunk);
+        onProgress?.({ loaded, total: totalOf(transfer.response, loaded), at: performance.now() });
       }
-      loaded += chunk.byteLength;
-      if (onChunk) onChunk(chunk);
-      else chunks.push(chunk);
-      response = transfer.response ?? response;
-      onProgress?.({ loaded, total: totalOf(response, loaded), at: performance.now() });
+    } catch (error) {
+      // Nothing to cancel after a verdict; a callback that throws ends the request.
+      transfer.cancel(error);
+      throw error;
     }
-    response = transfer.response ?? response;
-    const bytes = concat(chunks, onChunk ? 0 : loaded);
+    const { response, timing, attempts } = transfer;
+    const { url: finalUrl, status, headers } = response;
+    const data = decode(concat(chunks, onChunk ? 0 : loaded), responseType);
+    const end = performance.now();
     return {
-      url: response.url,
-      status: response.status,
-      headers: response.headers,
-      response,
-      data: decode(bytes, responseType),
-      bytes: loaded,
-      attempts: transfer.attempts,
-      timing: { ...transfer.timing, end: performance.now() },
+      ...{ url: finalUrl, status, headers, response, data },
+      ...{ bytes: loaded, attempts, timing: { ...timing, end } },
     };
   };
 
@@ -337,13 +337,10 @@ export class Engine {
       sent: to((transfer, number, at) => transfer.sent(number, at)),
       accept: to((transfer, ...rest) => transfer.accept(.../** @type {[any, any, any]} */ (rest))),
       cut: to((transfer) => transfer.cut()),
-      // The body has said so itself: its reader learns it from the last read.
-      finish() {},
       fail: to((transfer, record, response, error) => {
         transfer.refuse(failureOf(record), response, error);
       }),
       exhausted: to((transfer, record) => this.#exhausted(transfer, record)),
-      stallSuspect: to((transfer) => transfer.request.observer?.suspect?.()),
       changed: () => this.#slots.touch(),
       online: isOnline,
     };
@@ -439,7 +436,8 @@ export class Engine {
     for (const transfer of [...this.#transfers.values()]) transfer.fail(destroyed());
     this.#call((driver) => {
       driver.close();
-      driver.free();
+      // Whoever calls this from within a callback of the driver still stands on its stack.
+      queueMicrotask(() => driver.free());
     });
     this.#driver = undefined;
   };

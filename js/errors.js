@@ -57,7 +57,7 @@ export class RequestError extends HoldfastError {
 export function isHoldfastError(value) {
   return (
     value instanceof Error &&
-    ['HoldfastError', 'OptionsError', 'RequestError'].includes(value.name) &&
+    /^(Holdfast|Options|Request)Error$/.test(value.name) &&
     'code' in value
   );
 }

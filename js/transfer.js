@@ -26,7 +26,7 @@ export const RESTART = Symbol('restart');
  * @property {boolean} keepsRefusal a refusal resolves with its response
  * @property {AbortSignal | null | undefined} signal
  * @property {{ sent?(attempt: number, at: number): void,
- *   accepted?(response: Response, at: number): void, suspect?(): void }} [observer]
+ *   accepted?(response: Response, at: number): void }} [observer]
  */
 
 /**
@@ -72,9 +72,9 @@ export class Transfer {
     return this.#head.promise;
   }
 
-  /** The response that was accepted last. */
+  /** The response that was accepted last; there is one once a body can be read. */
   get response() {
-    return this.#response;
+    return /** @type {Response} */ (this.#response);
   }
 
   /** Whether bytes were released, so that no attempt can start over. */
@@ -182,6 +182,8 @@ export class Transfer {
     if (this.#settled) return;
     const { site, url, keepsRefusal } = this.request;
     if (response && keepsRefusal && !this.#released) {
+      // Over as far as anybody decides, whether or not its body is ever read.
+      this.#onSettled(this);
       this.link = PLAIN;
       this.accept(this.attempts, response, false);
       return;

@@ -22,7 +22,7 @@ fn nothing_is_sent_again_until_the_network_is_back() {
 #[test]
 fn attempts_without_a_network_do_not_count_on_the_ladder() {
     let mut world = World::new();
-    world.outage(0, 0.0, 100_000.0, reject());
+    world.outage(0, 0.0, 100_000.0, reject().after(500.0));
     let id = world.start(ask(Site::Key));
     for flap in 0..10 {
         let at = f64::from(flap) * 10_000.0;

@@ -4,14 +4,13 @@
 mod common;
 
 use common::{Part, World, ask, hang, ok, reject, silent, status};
-use holdfast::core::{Action, FailureClass, Millis, Site};
+use holdfast::core::{Action, Entry, FailureClass, LogEvent, Millis, Site};
 
 const TRICKLE: Part = Part::Chunk { gap: 4_900.0, bytes: 1.0 };
 
 fn suspicions(world: &World) -> Vec<f64> {
-    let suspect =
-        |(at, action): &(f64, Action)| matches!(action, Action::StallSuspect { .. }).then_some(*at);
-    world.actions.iter().filter_map(suspect).collect()
+    let suspect = |entry: &&Entry| entry.event == LogEvent::StallSuspect;
+    world.engine.log().filter(suspect).map(|entry| entry.at.get()).collect()
 }
 
 #[test]
@@ -57,7 +56,7 @@ fn r17_headers_have_a_bound_of_their_own() {
 }
 
 #[test]
-fn a_silence_is_announced_at_half_its_bound() {
+fn a_silence_is_in_the_log_from_half_its_bound_on() {
     let mut world = World::new();
     world.start(ask(Site::Segment).answers([silent(10.0), ok(9.0)]));
     world.drive_until_idle();

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Ask, World, ask, ok, reject, status};
+use common::{Ask, World, ask, ok, status};
 use holdfast::core::{Alternatives, Config, Exhausted, Reason, Site};
 
 const MINUTE: f64 = 60_000.0;
@@ -111,16 +111,6 @@ fn auto_holds_where_the_host_answered_only_before_the_failures_began() {
     world.drive_until(6_000.0);
     let id = world.start(dead());
     assert!(holds(&mut world, id));
-}
-
-#[test]
-fn auto_holds_where_one_other_answer_slipped_through_an_outage() {
-    let mut world = World::new();
-    let id = world.start(ask(Site::Segment).always(reject()));
-    world.drive_until(200.0);
-    world.start(ask(Site::Segment).always(ok(9.0).after(1.0)));
-    world.drive_until_idle();
-    assert!(world.exhaustions(id)[0].1.holding);
 }
 
 #[test]

@@ -66,11 +66,6 @@ pub enum Action {
         /// Which attempt, from 1.
         attempt: u32,
     },
-    /// A body has been silent for half its bound.
-    StallSuspect {
-        /// Whose.
-        request: RequestId,
-    },
 }
 
 /// What a caller asks for.

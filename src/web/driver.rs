@@ -137,19 +137,18 @@ impl Driver {
             .feed(|engine| engine.handle_body_end(RequestId(request), attempt, Millis::new(at)))
     }
 
-    /// The body's stream broke with this error.
+    /// The body is lost: its stream broke with this error, or it is a page where media was
+    /// asked for.
     #[wasm_bindgen(js_name = bodyLost)]
-    pub fn body_lost(&self, request: u32, attempt: u32, error: JsValue, at: f64) {
+    pub fn body_lost(&self, request: u32, attempt: u32, page: bool, error: JsValue, at: f64) {
+        let (id, at) = (RequestId(request), Millis::new(at));
+        if page {
+            self.inner.feed(|engine| engine.handle_intercepted(id, attempt, at));
+            return;
+        }
         self.inner.with_flight(request, |flight| flight.error = error);
         self.inner.notice_network();
-        self.inner
-            .feed(|engine| engine.handle_body_lost(RequestId(request), attempt, Millis::new(at)));
-    }
-
-    /// The first bytes show a page where media was asked for.
-    pub fn intercepted(&self, request: u32, attempt: u32, at: f64) {
-        self.inner
-            .feed(|engine| engine.handle_intercepted(RequestId(request), attempt, Millis::new(at)));
+        self.inner.feed(|engine| engine.handle_body_lost(id, attempt, at));
     }
 
     /// The caller aborted.
@@ -283,12 +282,9 @@ impl Inner {
                 let failure = records::failure(&failure);
                 self.sink.fail(request.0, failure, response, error);
             }
-            Action::Finish { request } => {
-                self.take_flight(request.0);
-                self.sink.finish(request.0);
-            }
+            // JavaScript knows: the end of the body was whole.
+            Action::Finish { request } => drop(self.take_flight(request.0)),
             Action::Send { request, attempt } => self.send(request, attempt),
-            Action::StallSuspect { request } => self.sink.stall_suspect(request.0),
         }
     }
 

@@ -26,10 +26,6 @@ extern "C" {
     #[wasm_bindgen(method)]
     pub(super) fn cut(this: &Sink, request: u32, attempt: u32);
 
-    /// Success: the body was whole.
-    #[wasm_bindgen(method)]
-    pub(super) fn finish(this: &Sink, request: u32);
-
     /// Failure, as a [record](super::records::failure()), with the response of a final refusal and the error of a final rejection where there is one.
     #[wasm_bindgen(method)]
     pub(super) fn fail(
@@ -43,10 +39,6 @@ extern "C" {
     /// The ladder is spent, or the failure is final.
     #[wasm_bindgen(method)]
     pub(super) fn exhausted(this: &Sink, request: u32, failure: JsValue);
-
-    /// A body has been silent for half its bound.
-    #[wasm_bindgen(method, js_name = stallSuspect)]
-    pub(super) fn stall_suspect(this: &Sink, request: u32);
 
     /// What [`Driver::retry_states`](super::Driver::retry_states) tells has changed.
     #[wasm_bindgen(method)]

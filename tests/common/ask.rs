@@ -5,7 +5,7 @@ use holdfast::core::{Alternatives, Delivery, Site};
 use super::answer::{Answer, ok};
 
 /// A request with what its attempts will meet.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Ask {
     pub(crate) site: Site,
     pub(crate) host: u32,

@@ -10,12 +10,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use holdfast::core::{Action, Engine, Millis, RequestId, RetryState};
+use holdfast::core::{Action, Engine, RequestId, ResponseFacts, RetryState};
 
 const FLOOR: f64 = 50.0;
 
 #[derive(Default)]
 pub(crate) struct Contract {
+    pub(crate) tolerates_undercuts: bool,
     requests: BTreeMap<u32, Watch>,
     states: Vec<RetryState>,
     changed: bool,
@@ -62,9 +63,6 @@ impl Contract {
                 assert!(watch.under_way, "{request:?} succeeds without an attempt");
                 watch.over = true;
             }
-            Action::StallSuspect { request } => {
-                assert!(self.alive(request).under_way, "{request:?} is silent without an attempt");
-            }
             _ => panic!("{action:?} is not known here"),
         }
     }
@@ -78,21 +76,23 @@ impl Contract {
         if let Some(ended) = watch.ended {
             assert!(hurried || now - ended >= FLOOR - 1e-6, "a hot loop: {} ms", now - ended);
         }
-        assert!(now >= watch.not_before, "Retry-After undercut by {} ms", watch.not_before - now);
+        let kept = self.tolerates_undercuts || now >= watch.not_before;
+        assert!(kept, "Retry-After undercut by {} ms", watch.not_before - now);
         watch.attempt = attempt;
         watch.under_way = true;
     }
 
-    /// The network delivers a head. What it asks to wait holds, if the attempt still counts.
+    /// The network delivers a head. What a refusal asks to wait holds, if it still counts.
     pub(crate) fn handle_response(
         &mut self,
         request: u32,
         attempt: u32,
-        retry_after: Option<Millis>,
+        facts: &ResponseFacts,
         now: f64,
     ) {
-        if let Some(watch) = self.requests.get_mut(&request)
-            && let (true, Some(wait)) = (watch.under_way && watch.attempt == attempt, retry_after)
+        if let (Some(wait), Some(watch)) = (facts.retry_after, self.requests.get_mut(&request))
+            && !matches!(facts.status, 200..=299 | 304)
+            && (watch.under_way && watch.attempt == attempt)
         {
             watch.not_before = now + wait.get();
         }

@@ -72,6 +72,11 @@ impl World {
         self.network.leftovers = true;
     }
 
+    /// Leaves it to the test whether what a server asked to wait is kept.
+    pub(crate) fn tolerate_undercuts(&mut self) {
+        self.contract.tolerates_undercuts = true;
+    }
+
     /// Whatever is sent to `host` from `from` until `to` meets `answer`.
     pub(crate) fn outage(&mut self, host: u32, from: f64, to: f64, answer: Answer) {
         self.network.outages.push((host, from, to, answer));
@@ -205,7 +210,7 @@ impl World {
             Fact::Reading(id, attempt) => self.engine.handle_reading(id, attempt, now),
             Fact::Rejected(id, attempt) => self.engine.handle_rejected(id, attempt, now),
             Fact::Response(id, attempt, facts) => {
-                self.contract.handle_response(id.0, attempt, facts.retry_after, self.now);
+                self.contract.handle_response(id.0, attempt, &facts, self.now);
                 self.engine.handle_response(id, attempt, facts, now);
             }
         }

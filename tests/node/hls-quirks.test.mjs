@@ -818,12 +818,18 @@ describe('one owner of retries', () => {
   });
 
   test('when all levels fail at once, the second one is held on to until the host is back', async () => {
-    const http = await server({ ...levels(1), '/a0.ts': status(503), '/b0.ts': status(503) });
+    const http = await server({
+      ...levels(1),
+      '/m.m3u8': body(multivariant('a.m3u8', 'b.m3u8', 'c.m3u8')),
+      '/c.m3u8': body(media({ segments: ['/c0.ts'], target: 1 })),
+      '*': status(503),
+    });
     const engine = await engineUnderTest({ attempts: 2, hold: true });
-    const { event, all, fatal } = player(engine, `${http.base}/m.m3u8`, { startLevel: 1 });
+    const { event, all, fatal } = player(engine, `${http.base}/m.m3u8`, { startLevel: 2 });
     await wait(8500);
     assert.equal(all(Hls.Events.ERROR).length, 1, 'left once');
-    http.routes['/a0.ts'] = body(SEGMENT);
+    assert.ok(http.count('/c0.ts') > 1 && http.count('/b0.ts') > 1 && !http.count('/a0.ts'));
+    http.routes['*'] = body(SEGMENT);
     await event(Hls.Events.FRAG_LOADED, undefined, 4000);
     assert.deepEqual(fatal(), []);
   });

@@ -4,6 +4,8 @@
  * the last one answers all that follow. It writes down every request.
  */
 import http from 'node:http';
+// Not the globals, which tests replace.
+import { setTimeout } from 'node:timers';
 
 /** @typedef {(request: http.IncomingMessage, response: http.ServerResponse) => void} Answer */
 

@@ -73,7 +73,6 @@ impl Engine {
                 let (id, attempt) = (request.id, request.attempts);
                 let left = request.timers.at(Timer::Stall).unwrap_or(due) - due;
                 self.note(now, id, attempt, LogEvent::StallSuspect, 0, left.get() * 2.0);
-                self.actions.push(Action::StallSuspect { request: id });
             }
         }
     }
