@@ -37,8 +37,10 @@ export class Engine {
   #transfers = new Map();
   /** @type {Map<Transfer, Ladder>} what the small ladder carries */
   #laddered = new Map();
-  /** @type {Map<string, number>} alternatives declared by URL */
+  /** @type {Map<string, number>} alternatives declared, by site or URL */
   #declared = new Map();
+  /** @type {import('./index.d.ts').PlaybackReport} */
+  #playback = {};
   /** @type {Slots} */
   #slots;
   #onNetwork = () => {
@@ -82,6 +84,8 @@ export class Engine {
     if (this.#destroyed) return;
     this.#driver = new Driver(this.#numbers, this.#sink());
     this.#setMode('engine');
+    for (const [name, count] of this.#declared) this.declareAlternatives(name, count);
+    this.reportPlayback(this.#playback);
     for (const [transfer, ladder] of this.#laddered) {
       if (ladder.isCold) this.#adopt(transfer, ladder);
     }
@@ -411,16 +415,18 @@ export class Engine {
   };
 
   /** @param {import('./index.d.ts').PlaybackReport} report */
-  reportPlayback = ({ bufferAhead, targetDuration }) => {
+  reportPlayback = (report) => {
+    this.#playback = report;
+    const { bufferAhead, targetDuration } = report;
     this.#call((driver) => driver.playback(ms(bufferAhead), ms(targetDuration)));
   };
 
   /** @param {Site | string} siteOrUrl @param {number | undefined} count */
   declareAlternatives = (siteOrUrl, count) => {
+    if (count === undefined) this.#declared.delete(siteOrUrl);
+    else this.#declared.set(siteOrUrl, count);
     const site = SITES.indexOf(/** @type {Site} */ (siteOrUrl));
     if (site >= 0) this.#call((driver) => driver.alternatives(site, alternativesCode(count)));
-    else if (count === undefined) this.#declared.delete(siteOrUrl);
-    else this.#declared.set(siteOrUrl, count);
   };
 
   destroy = () => {

@@ -112,7 +112,8 @@ pub(super) fn next_on_hold(
         _ => jittered,
     };
     let wait = above_retry_after(situation, Wait { delay, reason: WaitReason::Hold }, dice);
-    if wait.delay > time_left {
+    // What a server asked for has its own limit.
+    if wait.delay > time_left && wait.reason != WaitReason::RetryAfter {
         return Err(Reason::HoldLimit);
     }
     Ok(for_the_network(situation, wait))
