@@ -34,7 +34,6 @@ export function entry(source) {
      * @param {(input: any, init?: any) => Promise<any>} transport
      * @param {{ engine?: Engine, site?: import('./index.d.ts').Site }} [options]
      */
-    withRetry: (transport, { engine = sharedEngine(), site } = {}) =>
-      wrap(transport, engine, site),
+    withRetry: (transport, { engine = sharedEngine(), site } = {}) => wrap(transport, engine, site),
   };
 }

@@ -1,6 +1,7 @@
 // @ts-check
 /** The engine as callers see it. */
 import { chunksOf, concat, MIN_CHUNK_SIZE } from './chunks.js';
+import { Deferred } from './deferred.js';
 import { HoldfastError } from './errors.js';
 import { Ladder } from './ladder.js';
 import { driverLink } from './link.js';
@@ -21,6 +22,8 @@ const FLAGS = { streaming: 1, once: 2, noBody: 4, blocking: 8 };
 /** How a count of alternatives crosses: not declared, none, some. */
 const alternativesCode = (/** @type {number | undefined} */ count) =>
   count === undefined ? 0 : count > 0 ? 2 : 1;
+/** How long a failed request waits for the module, in milliseconds. */
+const MODULE_PATIENCE = 3000;
 /** So many of the last exhaustions are kept. */
 const EXHAUSTIONS = 100;
 
@@ -46,6 +49,10 @@ export class Engine {
   #onNetwork = () => {
     this.#call((driver) => driver.online(isOnline()));
   };
+  /** @type {Deferred<boolean>} whether the module is too late for what failed without it */
+  #late = new Deferred();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #lateTimer;
   /** Whether new requests go through the engine; `false` sends them on the small ladder. */
   enabled = true;
 
@@ -70,6 +77,7 @@ export class Engine {
 
   /** @param {() => Promise<void>} load */
   async #boot(load) {
+    this.#lateTimer = setTimeout(() => this.#late.resolve(true), MODULE_PATIENCE);
     try {
       await load();
       this.#takeCharge();
@@ -77,6 +85,9 @@ export class Engine {
     } catch (error) {
       this.#failOpen('the WebAssembly module could not be loaded', error);
       return false;
+    } finally {
+      clearTimeout(this.#lateTimer);
+      this.#late.resolve(this.#driver === undefined);
     }
   }
 
@@ -134,7 +145,7 @@ export class Engine {
     const orphans = [...this.#transfers.values()];
     this.#transfers.clear();
     console.error('Holdfast: the WebAssembly module trapped; a fresh one takes over.', error);
-    for (const transfer of orphans) this.#carry(transfer, Promise.resolve(true));
+    for (const transfer of orphans) this.#carry(transfer);
     try {
       // Another engine of this page may have started over already.
       if (error instanceof WebAssembly.RuntimeError) startOver();
@@ -185,11 +196,11 @@ export class Engine {
         if (chunk === RESTART) {
           chunks = [];
           loaded = 0;
-          continue;
+        } else {
+          loaded += chunk.byteLength;
+          if (onChunk) onChunk(chunk);
+          else chunks.push(chunk);
         }
-        loaded += chunk.byteLength;
-        if (onChunk) onChunk(chunk);
-        else chunks.push(chunk);
         onProgress?.({ loaded, total: totalOf(transfer.response, loaded), at: performance.now() });
       }
     } catch (error) {
@@ -263,8 +274,7 @@ export class Engine {
     if (request.signal?.aborted) transfer.fail(request.signal.reason);
     else if (this.#driver && this.enabled) this.#drive(transfer);
     else {
-      const cold = this.enabled && this.#slots.state.mode === 'starting';
-      this.#carry(transfer, cold ? this.ready.then((ready) => !ready) : Promise.resolve(true), cold);
+      this.#carry(transfer, this.enabled && this.#slots.state.mode === 'starting');
     }
     return transfer;
   }
@@ -311,11 +321,10 @@ export class Engine {
    * Puts a transfer on the small ladder.
    *
    * @param {Transfer} transfer
-   * @param {Promise<boolean>} mayGoOn
    * @param {boolean} [cold] whether the engine takes it over when it is ready
    */
-  #carry(transfer, mayGoOn, cold = false) {
-    const ladder = new Ladder(transfer, mayGoOn, cold);
+  #carry(transfer, cold = false) {
+    const ladder = new Ladder(transfer, cold ? this.#late.promise : true, cold);
     this.#laddered.set(transfer, ladder);
     if (!transfer.relink(ladder)) ladder.send();
   }
@@ -333,10 +342,12 @@ export class Engine {
 
   #sink() {
     /** @type {(tell: (transfer: Transfer, ...rest: any[]) => void) => (id: number, ...rest: any[]) => void} */
-    const to = (tell) => (id, ...rest) => {
-      const transfer = this.#transfers.get(id);
-      if (transfer) attempt(() => tell(transfer, ...rest));
-    };
+    const to =
+      (tell) =>
+      (id, ...rest) => {
+        const transfer = this.#transfers.get(id);
+        if (transfer) attempt(() => tell(transfer, ...rest));
+      };
     return {
       sent: to((transfer, number, at) => transfer.sent(number, at)),
       accept: to((transfer, ...rest) => transfer.accept(.../** @type {[any, any, any]} */ (rest))),
@@ -432,6 +443,7 @@ export class Engine {
   destroy = () => {
     if (this.#destroyed) return;
     this.#destroyed = true;
+    clearTimeout(this.#lateTimer);
     for (const type of ['online', 'offline']) {
       globalThis.removeEventListener?.(type, this.#onNetwork);
     }

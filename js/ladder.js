@@ -2,19 +2,34 @@
 /**
  * The small ladder: plain `fetch` with 1, 2 and 4 s between four attempts, on 5xx and network
  * failures. It carries a request while the module is not there yet, and to the end where the
- * module cannot be had. No hooks, no budget, no time-outs: playback must start, and the
- * player's own bounds still stand.
+ * module cannot be had. No hooks, no policies: playback must start.
  */
 
 const DELAYS = [1000, 2000, 4000];
+/** Headers, and each chunk that somebody waits for, come within so many milliseconds. */
+const PATIENCE = 15_000;
 
+/** @type {Record<number, import('./index.d.ts').FailureClass | undefined>} */
+const CLASSES = {
+  401: 'denied',
+  403: 'denied',
+  404: 'not-found',
+  410: 'gone',
+  429: 'rate-limited',
+};
+/** @type {Record<string, number | undefined>} */
+const SVTA = { timeout: 3002, stall: 3002, intercepted: 3011 };
 /** The sites where a page is certainly not what was asked for. */
 const INSPECTED = /^(manifest|playlist|init|segment|text)/;
 
 export class Ladder {
   #transfer;
   #attempts = 0;
+  /** The last attempt that failed. */
+  #failed = 0;
   #stopped = false;
+  #mayGoOn;
+  #startedAt = performance.now();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
   /** @type {AbortController} */
@@ -26,13 +41,13 @@ export class Ladder {
 
   /**
    * @param {import('./transfer.js').Transfer} transfer
-   * @param {Promise<boolean>} mayGoOn resolves to whether the ladder, and not the engine,
+   * @param {Promise<boolean> | true} mayGoOn resolves to whether the ladder, and not the engine,
    *   deals with a failure
    * @param {boolean} isCold whether the engine takes over when it is ready
    */
   constructor(transfer, mayGoOn, isCold) {
     this.#transfer = transfer;
-    this.mayGoOn = mayGoOn;
+    this.#mayGoOn = mayGoOn;
     this.isCold = isCold;
     transfer.link = this;
   }
@@ -46,17 +61,33 @@ export class Ladder {
     this.promise = promise;
     const attempt = this.#transfer.attempts + 1;
     this.#transfer.sent(attempt, this.sentAt);
+    this.#await('timeout');
     promise.then(
       (response) => this.#respond(response),
       (error) => this.failed('transport', error),
     );
   }
 
+  /** Fails the attempt if nothing comes. @param {'timeout' | 'stall'} kind */
+  #await(kind) {
+    clearTimeout(this.#timer);
+    const { controller } = this;
+    this.#timer = setTimeout(() => {
+      void this.failed(kind, undefined);
+      controller.abort();
+    }, PATIENCE);
+  }
+
   /** @param {Response} response */
   #respond(response) {
     if (this.#stopped) return;
+    clearTimeout(this.#timer);
     if (response.ok || response.status === 304) {
-      this.#transfer.accept(this.#transfer.attempts, response, INSPECTED.test(this.#transfer.request.site));
+      this.#transfer.accept(
+        this.#transfer.attempts,
+        response,
+        INSPECTED.test(this.#transfer.request.site),
+      );
     } else {
       this.failed('server', undefined, response);
     }
@@ -70,21 +101,32 @@ export class Ladder {
    * @param {Response} [response]
    */
   async failed(kind, error, response) {
-    if (this.#stopped || !(await this.mayGoOn) || this.#stopped) return;
+    // What was cut reports its end too; an attempt fails once.
+    if (this.#stopped || this.#failed === this.#attempts) return;
+    this.#failed = this.#attempts;
+    clearTimeout(this.#timer);
+    if (!(await this.#mayGoOn) || this.#stopped) return;
     const delay = DELAYS[this.#attempts - 1];
     const status = response?.status ?? 0;
     const final = (status > 0 && status < 500) || this.#transfer.isFinal;
-    if (final || delay === undefined) {
-      /** @type {import('./index.d.ts').Reason} */
-      const reason = final ? 'terminal' : 'attempts';
-      const { attempts } = this.#transfer;
-      const facts = { class: kind, reason, status, attempts, elapsed: 0, svta: 3000 + status };
-      this.#transfer.refuse(facts, response, error);
+    if (!final && delay !== undefined) {
+      response?.body?.cancel().catch(() => {});
+      this.#transfer.cut();
+      this.#timer = setTimeout(() => this.send(), delay);
       return;
     }
-    response?.body?.cancel().catch(() => {});
-    this.#transfer.cut();
-    this.#timer = setTimeout(() => this.send(), delay);
+    this.#transfer.refuse(
+      {
+        class: status ? (CLASSES[status] ?? (status < 500 ? 'contract' : 'server')) : kind,
+        reason: final ? 'terminal' : 'attempts',
+        status,
+        attempts: this.#transfer.attempts,
+        elapsed: performance.now() - this.#startedAt,
+        svta: status ? 3000 + status : (SVTA[kind] ?? 3007),
+      },
+      response,
+      error,
+    );
   }
 
   /** Lets go without touching the attempt under way: somebody else takes it on. */
@@ -102,9 +144,9 @@ export class Ladder {
   /** @returns {import('./body.js').Monitor} */
   monitor() {
     return {
-      reading() {},
-      chunk: () => true,
-      end: () => true,
+      reading: () => this.#await('stall'),
+      chunk: () => (clearTimeout(this.#timer), true),
+      end: () => (clearTimeout(this.#timer), true),
       lost: (error) => void this.failed('truncated', error),
       page: () => void this.failed('intercepted', undefined),
     };

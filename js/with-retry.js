@@ -16,7 +16,8 @@ import { resourceToFetch } from './request.js';
  */
 export function wrap(transport, engine, site) {
   return async (/** @type {any} */ input, /** @type {any} */ init = {}) => {
-    const isResource = typeof input === 'object' && !(input instanceof URL || input instanceof Request);
+    const isResource =
+      typeof input === 'object' && !(input instanceof URL || input instanceof Request);
     if (!isResource) return engine.fetch(input, { site, ...init }, transport);
 
     /** @type {unknown} what the transport resolved with last */

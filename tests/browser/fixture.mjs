@@ -1,0 +1,171 @@
+// @ts-check
+/**
+ * What the tests in a browser share: one Chromium, pages that import the package as it ships
+ * through an import map, and scripted media on an origin of its own.
+ */
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import http from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pageHandler } from '../lab/page-origin.mjs';
+import { serve } from '../node/server.mjs';
+import { ensureReady, findChromium } from '../tools/setup.mjs';
+
+/** @typedef {import('holdfast').Engine} Engine */
+/** @typedef {import('holdfast').EngineOptions} EngineOptions */
+/** @typedef {import('playwright-core').Page} Page */
+/** @typedef {import('../node/server.mjs').Answer} Answer */
+/** @typedef {Awaited<ReturnType<typeof startBrowser>>} Browser */
+
+const IMPORTS = {
+  holdfast: '/js/index.js',
+  'holdfast/hls': '/js/adapters/hls.js',
+  'hls.js': '/vendor/hls.js/hls.mjs',
+};
+
+/**
+ * Starts Chromium, a media server, and prepares what they need.
+ *
+ * @param {import('../tools/setup.mjs').Part[]} [parts] besides those that every test needs
+ */
+export async function startBrowser(parts = []) {
+  await ensureReady(['npm', 'browser', 'build', ...parts]);
+  const { chromium } = await import('playwright-core');
+  const args = [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--disable-background-networking',
+    '--autoplay-policy=no-user-gesture-required',
+  ];
+  const browser = await chromium.launch({ executablePath: findChromium(), args });
+  const media = await serve();
+  return {
+    media,
+    /** @param {Parameters<typeof openPage>[1]} [options] */
+    open: (options) => openPage(browser, options),
+    async close() {
+      await browser.close();
+      await media.close();
+    },
+  };
+}
+
+/**
+ * A page of an origin of its own, in a context of its own: no cache and no socket is shared.
+ *
+ * @param {import('playwright-core').Browser} browser
+ * @param {object} [options]
+ * @param {string} [options.csp] its `script-src`, besides the nonce that the import map needs
+ * @param {Record<string, Answer>} [options.answers] by path, instead of the package's files
+ * @param {Record<string, string>} [options.imports] of the import map
+ * @param {string} [options.script] a module that the page loads
+ */
+async function openPage(browser, { csp, answers = {}, imports = IMPORTS, script } = {}) {
+  const nonce = randomBytes(8).toString('hex');
+  const files = pageHandler({ find: () => undefined, create: () => assert.fail('no sessions') });
+  const server = http.createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://page.invalid');
+    if (pathname === '/') {
+      /** @type {http.OutgoingHttpHeaders} */
+      const headers = { 'content-type': 'text/html; charset=utf-8' };
+      if (csp) headers['content-security-policy'] = `script-src 'nonce-${nonce}' ${csp}`;
+      response.writeHead(200, headers).end(html(nonce, imports, script));
+    } else if (/^\/pages\/\w+\.js$/.test(pathname)) {
+      response.writeHead(200, { 'content-type': 'text/javascript' });
+      createReadStream(new URL(`.${pathname}`, import.meta.url)).pipe(response);
+    } else if (answers[pathname]) answers[pathname](request, response);
+    else void files(request, response);
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  /** @type {string[]} */
+  const warnings = [];
+  /** @type {string[]} */
+  const errors = [];
+  page.on('console', (message) => {
+    if (message.type() === 'warning') warnings.push(message.text());
+  });
+  page.on('pageerror', (error) => errors.push(String(error)));
+  const origin = `http://127.0.0.1:${port}`;
+  await page.goto(origin);
+  return {
+    page,
+    context,
+    origin,
+    warnings,
+    errors,
+    /** An engine of the page. @param {EngineOptions} [options] */
+    async engine(options) {
+      const engine = await page.evaluateHandle(
+        async (options) => (await import('holdfast')).createEngine(options),
+        options,
+      );
+      assert.equal(await engine.evaluate(({ ready }) => ready), true);
+      return engine;
+    },
+    async close() {
+      await context.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      assert.deepEqual(errors, [], 'uncaught errors in the page');
+    },
+  };
+}
+
+/** @param {string} nonce @param {Record<string, string>} imports @param {string} [script] */
+const html = (nonce, imports, script) => `<!doctype html>
+<link rel="icon" href="data:," />
+<script type="importmap" nonce="${nonce}">${JSON.stringify({ imports })}</script>
+${script ? `<script type="module" src="${script}"></script>` : ''}
+<video muted></video>`;
+
+/** An answer that any origin may read. @param {Answer} answer @returns {Answer} */
+export const shared = (answer) => (request, response) => {
+  response.setHeader('access-control-allow-origin', '*');
+  answer(request, response);
+};
+
+/** The SHA-256 of bytes, as pages give it. @param {Uint8Array} bytes */
+export const hashOf = (bytes) => createHash('sha256').update(bytes).digest('hex');
+
+/**
+ * Waits until something holds.
+ *
+ * @template T
+ * @param {() => T | Promise<T>} test
+ * @param {string} what
+ * @param {number} [patience] in milliseconds
+ * @returns {Promise<NonNullable<Awaited<T>>>}
+ */
+export async function eventually(test, what, patience = 5000) {
+  const end = performance.now() + patience;
+  for (;;) {
+    const value = await test();
+    if (value) return /** @type {NonNullable<Awaited<T>>} */ (value);
+    if (performance.now() > end) assert.fail(`never came true in ${patience} ms: ${what}`);
+    await sleep(10);
+  }
+}
+
+/**
+ * A segment's policy with short bounds and a ladder of 100 ms steps.
+ *
+ * @param {import('holdfast').SiteOptions} [policy]
+ * @returns {EngineOptions}
+ */
+export const quick = (policy) => ({
+  sites: {
+    segment: {
+      attempts: 3,
+      backoff: { base: 100, factor: 1, cap: 100 },
+      headersTimeout: 1000,
+      stallTimeout: 1000,
+      onExhausted: 'reject',
+      ...policy,
+    },
+  },
+});
