@@ -24,6 +24,8 @@ const alternativesCode = (/** @type {number | undefined} */ count) =>
   count === undefined ? 0 : count > 0 ? 2 : 1;
 /** How long a failed request waits for the module, in milliseconds. */
 const MODULE_PATIENCE = 3000;
+/** Every engine of a page fails open for the same reason; it is said once. */
+let hasWarned = false;
 /** So many of the last exhaustions are kept. */
 const EXHAUSTIONS = 100;
 
@@ -107,6 +109,8 @@ export class Engine {
   #failOpen(what, error) {
     if (this.#destroyed) return;
     this.#setMode('plain');
+    if (hasWarned) return;
+    hasWarned = true;
     console.warn(
       `Holdfast: ${what}; requests go to plain fetch with a few retries. ` +
         "Check that core_bg.wasm is served, and that the content security policy has script-src 'wasm-unsafe-eval'.",

@@ -23,13 +23,28 @@ let waiting = [];
 export function init(source) {
   loading ??= (async () => {
     const from = typeof source === 'function' ? source() : source;
-    await load({ module_or_path: /** @type {any} */ (from) });
+    await load({ module_or_path: /** @type {any} */ (await compilable(from)) });
     done();
   })().catch((error) => {
     loading = undefined;
     throw error;
   });
   return loading;
+}
+
+/**
+ * The source, or the bytes of a response that cannot be compiled as it streams in: the glue
+ * would try, and warn.
+ *
+ * @param {WasmSource | PromiseLike<WasmSource>} source
+ */
+async function compilable(source) {
+  const from = await source;
+  const isAddress = typeof from === 'string' || from instanceof URL || from instanceof Request;
+  const response = isAddress ? await fetch(from) : from;
+  if (!(response instanceof Response) || !response.ok) return response;
+  const type = response.headers.get('content-type') ?? '';
+  return type === 'application/wasm' ? response : response.arrayBuffer();
 }
 
 /**

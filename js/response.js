@@ -2,6 +2,9 @@
 /** The response that a caller of `engine.fetch` gets: one body out of several attempts. */
 import { RESTART } from './transfer.js';
 
+/** The statuses that have no body (Fetch, "null body status"). */
+const NULL_BODY = [101, 103, 204, 205, 304];
+const READERS = /** @type {const} */ (['arrayBuffer', 'blob', 'bytes', 'formData', 'json', 'text']);
 /** What a response made here cannot be given at its construction. */
 const OWN = /** @type {const} */ (['url', 'redirected', 'type']);
 
@@ -12,15 +15,34 @@ const OWN = /** @type {const} */ (['url', 'redirected', 'type']);
  */
 export function stitch(transfer, response) {
   const { status, statusText, headers } = response;
-  const body = response.body && streamOf(transfer);
-  return like(response, new Response(body, { status, statusText, headers }));
+  const bodiless = NULL_BODY.includes(status);
+  // Chromium gives these a body all the same, and its end is what ends the transfer.
+  if (bodiless) void transfer.read(false).catch(() => {});
+  const body = bodiless ? null : response.body && streamOf(transfer);
+  return like(transfer, response, new Response(body, { status, statusText, headers }));
 }
 
-/** @param {Response} model @param {Response} made @returns {Response} */
-function like(model, made) {
+/**
+ * @param {import('./transfer.js').Transfer} transfer
+ * @param {Response} model
+ * @param {Response} made
+ * @returns {Response}
+ */
+function like(transfer, model, made) {
   for (const name of OWN) Object.defineProperty(made, name, { value: model[name] });
+  for (const name of READERS) {
+    const read = made[name];
+    if (!read) continue;
+    // Chromium puts a TypeError of its own in place of whatever a stream was errored with.
+    const value = () =>
+      read.call(made).catch((/** @type {unknown} */ error) => {
+        throw transfer.failure ? transfer.failure.error : error;
+      });
+    Object.defineProperty(made, name, { value });
+  }
   const { clone } = made;
-  Object.defineProperty(made, 'clone', { value: () => like(model, clone.call(made)) });
+  const value = () => like(transfer, model, clone.call(made));
+  Object.defineProperty(made, 'clone', { value });
   return made;
 }
 

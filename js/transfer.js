@@ -52,6 +52,8 @@ export class Transfer {
   link;
   /** @type {((error: unknown) => void) | undefined} told of a failure, for a stream nobody reads */
   onFailure;
+  /** What the request ended with, once it has failed. @type {{ error: unknown } | undefined} */
+  failure;
   /** Attempts sent. */
   attempts = 0;
   /** The winning attempt: when it was sent, and when its headers came. */
@@ -196,6 +198,7 @@ export class Transfer {
   /** Ends the request with this error. @param {unknown} error */
   fail(error) {
     if (this.#settled) return;
+    this.failure = { error };
     this.#current?.cut();
     this.#expectBody();
     this.#head.reject(error);

@@ -249,7 +249,10 @@ impl Engine {
         let Some(index) = self.current(request, attempt) else { return false };
         let request = &self.requests[index];
         let State::Body(body) = &request.state else { return false };
-        let expects_body = request.expects_body && !matches!(body.status, 204 | 205 | 304);
+        // A beacon is answered with nothing, and rightly so.
+        let expects_body = request.expects_body
+            && request.site != Site::Other
+            && !matches!(body.status, 204 | 205 | 304);
         if expects_body && body.received == 0.0 {
             self.fail_attempt(index, Outcome::Empty, Aside::default(), now);
             return false;

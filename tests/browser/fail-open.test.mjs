@@ -10,7 +10,7 @@ import { ensureMedia } from '../lab/media.mjs';
 import { scenarios } from '../lab/scenarios.mjs';
 import { startLab } from '../lab/server.mjs';
 import { answer, hang, ok } from '../node/server.mjs';
-import { eventually, startBrowser } from './fixture.mjs';
+import { eventually, PAGES, startBrowser } from './fixture.mjs';
 
 /** @typedef {Parameters<import('./fixture.mjs').Browser['open']>[0]} PageOptions */
 /** @typedef {{ ready?: boolean, fatal: string[], mode: string, position: number }} Look */
@@ -45,7 +45,7 @@ after(async () => {
 async function play(t, options, rules) {
   const link = scenarios.find(({ name }) => name === 'clean')?.link;
   const session = lab.createSession({ link, rules });
-  const opened = await browser.open({ ...options, script: '/pages/player.js' });
+  const opened = await browser.open({ ...options, script: `${PAGES}player.js` });
   t.after(opened.close);
   const { page, warnings } = opened;
   await page.waitForFunction('globalThis.player');

@@ -18,6 +18,9 @@ import { ensureReady, findChromium } from '../tools/setup.mjs';
 /** @typedef {import('../node/server.mjs').Answer} Answer */
 /** @typedef {Awaited<ReturnType<typeof startBrowser>>} Browser */
 
+/** Where a page finds the scripts of the tests: as the package, where they are on disk. */
+export const PAGES = '/tests/browser/pages/';
+
 const IMPORTS = {
   holdfast: '/js/index.js',
   'holdfast/hls': '/js/adapters/hls.js',
@@ -72,9 +75,9 @@ async function openPage(browser, { csp, answers = {}, imports = IMPORTS, script 
       const headers = { 'content-type': 'text/html; charset=utf-8' };
       if (csp) headers['content-security-policy'] = `script-src 'nonce-${nonce}' ${csp}`;
       response.writeHead(200, headers).end(html(nonce, imports, script));
-    } else if (/^\/pages\/\w+\.js$/.test(pathname)) {
+    } else if (/^\/tests\/browser\/pages\/\w+\.js$/.test(pathname)) {
       response.writeHead(200, { 'content-type': 'text/javascript' });
-      createReadStream(new URL(`.${pathname}`, import.meta.url)).pipe(response);
+      createReadStream(new URL(`../..${pathname}`, import.meta.url)).pipe(response);
     } else if (answers[pathname]) answers[pathname](request, response);
     else void files(request, response);
   });
@@ -98,13 +101,13 @@ async function openPage(browser, { csp, answers = {}, imports = IMPORTS, script 
     origin,
     warnings,
     errors,
-    /** An engine of the page. @param {EngineOptions} [options] */
-    async engine(options) {
+    /** An engine of the page. @param {EngineOptions} [options] @param {boolean} [ready] */
+    async engine(options, ready = true) {
       const engine = await page.evaluateHandle(
         async (options) => (await import('holdfast')).createEngine(options),
         options,
       );
-      assert.equal(await engine.evaluate(({ ready }) => ready), true);
+      assert.equal(await engine.evaluate((engine) => engine.ready), ready);
       return engine;
     },
     async close() {

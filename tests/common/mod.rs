@@ -171,7 +171,7 @@ impl World {
     }
 
     fn drive(&mut self, until: f64) {
-        for _ in 0..2_000_000 {
+        for _ in 0..100_000 {
             let timer = self.engine.next_timeout().map_or(f64::INFINITY, |(due, _)| due.get());
             let fact = self.network.next_at();
             let next = timer.min(fact);

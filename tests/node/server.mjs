@@ -112,7 +112,7 @@ export const hang = () => () => {};
 
 /** @param {number} ms @param {Answer} then @returns {Answer} */
 export const after = (ms, then) => (request, response) =>
-  void setTimeout(() => response.destroyed || then(request, response), ms);
+  void setTimeout(() => response.destroyed || then(request, response), ms).unref();
 
 /** The connection is reset before any header. @returns {Answer} */
 export const reset = () => (request) => void request.socket.resetAndDestroy();
