@@ -1,7 +1,6 @@
 // @ts-check
 /** The sibling wrapper (R1): any transport of SPF's shapes or `fetch`'s, under the engine. */
 import { chunksOf } from './chunks.js';
-import { resourceToFetch } from './request.js';
 
 /**
  * Wraps a transport. What it returns has the transport's own shape: text for text, an

@@ -14,12 +14,12 @@ pub fn exponential(base: Millis, factor: f64, cap: Millis, n: u32) -> Millis {
     Millis::new(base.get() * factor.powi(exponent)).min(cap)
 }
 
-/// Uniform in `[0, span)`, never below [`FLOOR`]: spreads clients the widest (R13).
+/// Uniform in `[0, span)`, never below 50 ms: spreads clients the widest (R13).
 pub fn full_jitter(span: Millis, unit: f64) -> Millis {
     (span * unit).max(FLOOR)
 }
 
-/// Uniform in `[span/2, span)`, never below [`FLOOR`]: for failures that ask for less load,
+/// Uniform in `[span/2, span)`, never below 50 ms: for failures that ask for less load,
 /// where a lucky draw near zero would be a mistake.
 pub fn equal_jitter(span: Millis, unit: f64) -> Millis {
     (span * (0.5 + 0.5 * unit)).max(FLOOR)

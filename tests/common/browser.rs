@@ -171,7 +171,7 @@ impl Page {
         let init = js_sys::Object::new().into();
         let now = field(&js_sys::global(), "performance");
         let now = Function::from(field(&now, "now")).call0(&now).expect("a time").as_f64();
-        let at = adopted.as_ref().map_or(now.expect("a number"), |(_, at)| *at);
+        let at = adopted.as_ref().map(|(_, at)| *at).or(now).expect("a number");
         let controller = adopted.as_ref().map(|_| field(&self.fixture, "controller").into());
         let adopted = adopted.map(|(promise, _)| promise);
         let driver = &self.driver;

@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import {
   bytesOf,
+  catchUncaught,
   eventually,
   failureOf,
   freshPackage,
@@ -105,7 +106,8 @@ describe('a request made before the module is there', { concurrency: true }, () 
     await arrive();
     assert.deepEqual(bytes(await within(load, 2000, 'the load')), MEDIA);
     const [first, second] = server.seen('/silent-headers.mp4');
-    assert.ok(second.at - first.at >= 300, 'counted from when it was sent');
+    // The server saw it a little later than it was sent.
+    assert.ok(second.at - first.at >= 250, `${second.at - first.at} ms`);
     assert.ok(first.closedAt, 'the attempt that was adopted was let go');
   });
 
@@ -255,7 +257,6 @@ describe('a request made before the module is there', { concurrency: true }, () 
   });
 
   test('a hook that throws stops nothing', async (t) => {
-    const { catchUncaught } = await import('./fixture.mjs');
     const uncaught = catchUncaught(t);
     const { engine } = await coldEngine(t);
     const broken = new Error('a hook');
