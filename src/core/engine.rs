@@ -17,6 +17,9 @@ use super::timer::Timer;
 mod plan;
 mod recover;
 
+/// A wake-up that is later than this means that the page or the device slept.
+const SLEEP: Millis = Millis::new(5_000.0);
+
 /// What the driver has to do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -165,9 +168,11 @@ impl Engine {
             since: now,
             header_timeouts: 0,
             graced: false,
-            first_failure: None,
+            failed_in: 0,
+            bound: Millis::ZERO,
             last_failure: None,
             beside: 0,
+            answered_beside: false,
             exhausted: None,
         });
         self.note(now, id, 0, LogEvent::Started, site as u32, 0.0);
@@ -183,6 +188,9 @@ impl Engine {
         now: Millis,
     ) {
         let Some(index) = self.current(request, attempt) else { return };
+        if !matches!(self.requests[index].state, State::Headers) {
+            return;
+        }
         self.requests[index].header_timeouts = 0;
         let outcome = match response.status {
             0 => Outcome::Opaque,
@@ -323,6 +331,7 @@ impl Engine {
 
     /// Time has passed.
     pub fn handle_timeout(&mut self, now: Millis) {
+        self.excuse_sleep(now);
         let mut index = 0;
         while let Some(request) = self.requests.get_mut(index) {
             match request.timers.expire(now) {
@@ -331,6 +340,19 @@ impl Engine {
                 // verdict took it out and the place is the next one's.
                 Some((due, timer)) => self.fire(index, timer, due, now),
             }
+        }
+    }
+
+    /// A wake-up far too late: the device slept, and nobody could have done anything.
+    fn excuse_sleep(&mut self, now: Millis) {
+        let Some((due, _)) = self.next_timeout() else { return };
+        let slept = now - due;
+        if slept < SLEEP {
+            return;
+        }
+        for request in &mut self.requests {
+            request.offline = request.offline + slept;
+            request.exhausted = request.exhausted.map(|at| at + slept);
         }
     }
 
@@ -369,6 +391,7 @@ impl Engine {
         self.requests.len()
     }
 
+    #[inline(never)]
     fn note(
         &mut self,
         at: Millis,
@@ -381,6 +404,7 @@ impl Engine {
         self.log.push(Entry { at, request, attempt, event, detail, value });
     }
 
+    #[inline(never)]
     fn position(&self, request: RequestId) -> Option<usize> {
         self.requests.binary_search_by_key(&request, |request| request.id).ok()
     }
@@ -391,6 +415,7 @@ impl Engine {
         self.position(request).filter(|index| self.requests[*index].is_current(attempt))
     }
 
+    #[inline(never)]
     fn send(&mut self, index: usize, now: Millis) {
         let timeout = self.headers_timeout(&self.requests[index], now);
         let request = &mut self.requests[index];
@@ -400,6 +425,7 @@ impl Engine {
         request.since = now;
         request.graced = false;
         request.timers.stop_all();
+        request.bound = timeout;
         request.timers.set(Timer::Headers, now + timeout);
         let (id, attempt) = (request.id, request.attempts);
         let failed_before = request.last_failure.is_some();
@@ -410,6 +436,7 @@ impl Engine {
         }
     }
 
+    #[inline(never)]
     fn succeed(&mut self, index: usize, now: Millis) {
         let gone = self.requests.remove(index);
         let State::Body(body) = &gone.state else { return };
@@ -423,6 +450,11 @@ impl Engine {
         if gone.last_failure.is_some() {
             self.actions.push(Action::Changed);
         }
-        self.hosts[gone.host as usize].handle_success(gone.site, now);
+        for other in &mut self.requests {
+            let alike = other.host == gone.host && other.site == gone.site;
+            if alike && other.last_failure.is_some() && other.since <= gone.since {
+                other.answered_beside = true;
+            }
+        }
     }
 }

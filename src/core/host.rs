@@ -4,16 +4,12 @@
 //! answer for others of the same site since a request began to fail (the verdict rule). The
 //! circuit breaker keeps its own state.
 
-use super::clock::Millis;
-use super::site::Site;
-
 /// The record of one host.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Host {
     answered: bool,
     /// Failures in a row, over all requests.
     failures: u32,
-    last_success: [Option<Millis>; Site::COUNT],
 }
 
 /// So many failures in a row, with no success between, are an outage of the host and not of
@@ -32,11 +28,6 @@ impl Host {
         recovered
     }
 
-    /// A request to the host succeeded.
-    pub(super) const fn handle_success(&mut self, site: Site, now: Millis) {
-        self.last_success[site as usize] = Some(now);
-    }
-
     /// An attempt failed in a way that speaks of the host.
     pub(super) const fn handle_failure(&mut self) {
         self.failures = self.failures.saturating_add(1);
@@ -45,10 +36,5 @@ impl Host {
     /// Whether the host has ever answered anything.
     pub(super) const fn is_known(&self) -> bool {
         self.answered
-    }
-
-    /// Whether a request of this site succeeded within a span of time.
-    pub(super) fn succeeded_between(&self, site: Site, from: Millis, to: Millis) -> bool {
-        self.last_success[site as usize].is_some_and(|at| at >= from && at <= to)
     }
 }

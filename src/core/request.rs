@@ -92,10 +92,15 @@ pub(super) struct Request {
     pub(super) since: Millis,
     pub(super) header_timeouts: u32,
     pub(super) graced: bool,
-    pub(super) first_failure: Option<Millis>,
+    /// The classes of its failures so far, as bits.
+    pub(super) failed_in: u32,
+    /// The bound of the headers of the current attempt.
+    pub(super) bound: Millis,
     pub(super) last_failure: Option<LastFailure>,
     /// See [`holds`](super::retry::holds).
     pub(super) beside: u32,
+    /// Whether a request like this one was sent and answered since it last failed.
+    pub(super) answered_beside: bool,
     pub(super) exhausted: Option<Millis>,
 }
 

@@ -111,9 +111,14 @@ pub(super) fn next_on_hold(
         FailureClass::RateLimited => jittered.max(ladder_delay(situation, dice)),
         _ => jittered,
     };
-    let wait = above_retry_after(situation, Wait { delay, reason: WaitReason::Hold }, dice);
-    // What a server asked for has its own limit.
-    if wait.delay > time_left && wait.reason != WaitReason::RetryAfter {
+    let mut wait = above_retry_after(situation, Wait { delay, reason: WaitReason::Hold }, dice);
+    // It is the server's word that must fit, not the jitter on top.
+    if let Some(asked) = situation.retry_after
+        && wait.reason == WaitReason::RetryAfter
+    {
+        wait.delay = wait.delay.min(time_left.max(asked));
+    }
+    if wait.delay > time_left {
         return Err(Reason::HoldLimit);
     }
     Ok(for_the_network(situation, wait))

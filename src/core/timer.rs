@@ -49,6 +49,7 @@ impl TimerTable {
     }
 
     /// The earliest timer.
+    #[inline(never)]
     pub(super) fn next(&self) -> Option<(Millis, Timer)> {
         let armed = Timer::ALL.into_iter().filter_map(|timer| Some((self.at(timer)?, timer)));
         armed.reduce(|first, other| if other.0 < first.0 { other } else { first })

@@ -210,7 +210,8 @@ impl Driver {
         self.inner.wake.borrow_mut().disarm();
         // Taken out first: an abort may call back.
         let flights = self.inner.flights.take();
-        flights.into_iter().for_each(|(_, mut flight)| flight.cut());
+        let controllers = flights.into_iter().filter_map(|(_, mut flight)| flight.cut());
+        controllers.for_each(|controller| controller.abort());
     }
 }
 
@@ -232,6 +233,7 @@ impl Inner {
 
     /// Carries out all actions, in their order. What an action calls may feed facts again:
     /// those add their actions to the same queue, which the outermost call empties.
+    #[inline(never)]
     fn drain(&self) {
         if self.draining.replace(true) {
             return;
@@ -248,6 +250,7 @@ impl Inner {
         self.engine.borrow_mut().poll()
     }
 
+    #[inline(never)]
     fn rearm(&self) {
         let due = self.engine.borrow().next_timeout().map(|(due, _)| due);
         let own = self.own.clone();
@@ -269,7 +272,10 @@ impl Inner {
             }
             Action::Changed => self.sink.changed(),
             Action::Cut { request, attempt } => {
-                self.with_flight(request.0, Flight::cut);
+                // Aborted after the borrow: its listeners are called at once and may call back.
+                if let Some(controller) = self.with_flight(request.0, Flight::cut).flatten() {
+                    controller.abort();
+                }
                 self.sink.cut(request.0, attempt);
             }
             Action::Exhausted { request, failure } => {
@@ -339,6 +345,7 @@ impl Inner {
     }
 
     /// Asks for the network before a failure is judged: the event may still be on its way.
+    #[inline(never)]
     fn notice_network(&self) {
         let online = self.sink.online();
         self.feed(|engine| engine.handle_online(online, now()));

@@ -30,11 +30,9 @@ impl Flight {
         self.attempt == attempt && self.controller.is_some()
     }
 
-    /// Aborts the attempt under way, if there is one.
-    pub(super) fn cut(&mut self) {
+    /// Ends the attempt under way, if there is one. What aborts it is left to the caller.
+    pub(super) fn cut(&mut self) -> Option<AbortController> {
         self.response = None;
-        if let Some(controller) = self.controller.take() {
-            controller.abort();
-        }
+        self.controller.take()
     }
 }

@@ -22,17 +22,18 @@ after(() => server.close());
 const MEDIA = content(300_000);
 
 /** Every way to ask, to be aborted before it has its answer. */
-const WAYS = /** @type {Record<string, (engine: any, url: string, signal: AbortSignal) => Promise<any>>} */ ({
-  fetch: async (engine, url, signal) => (await engine.fetch(url, { signal })).arrayBuffer(),
-  'fetch of a Request': async (engine, url, signal) =>
-    (await engine.fetch(new Request(url, { signal }))).arrayBuffer(),
-  load: (engine, url, signal) => engine.load({ url, signal }),
-  'load with init': (engine, url, signal) => engine.load({ url, init: { signal } }),
-  fetchText: (engine, url, signal) => engine.fetchText({ url }, { signal }),
-  fetchBytes: async (engine, url, signal) => {
-    for await (const _ of await engine.fetchBytes({ url }, { signal }));
-  },
-});
+const WAYS =
+  /** @type {Record<string, (engine: any, url: string, signal: AbortSignal) => Promise<any>>} */ ({
+    fetch: async (engine, url, signal) => (await engine.fetch(url, { signal })).arrayBuffer(),
+    'fetch of a Request': async (engine, url, signal) =>
+      (await engine.fetch(new Request(url, { signal }))).arrayBuffer(),
+    load: (engine, url, signal) => engine.load({ url, signal }),
+    'load with init': (engine, url, signal) => engine.load({ url, init: { signal } }),
+    fetchText: (engine, url, signal) => engine.fetchText({ url }, { signal }),
+    fetchBytes: async (engine, url, signal) => {
+      for await (const _ of await engine.fetchBytes({ url }, { signal }));
+    },
+  });
 
 /** Where a request can be when it is aborted; `reached` resolves once it is there. */
 const STAGES = {
@@ -68,7 +69,7 @@ const STAGES = {
   },
 };
 
-/** @param {any} engine @returns {import('../../js/index.d.ts').RetryState | undefined} */
+/** @param {any} engine @returns {import('holdfast').RetryState | undefined} */
 const firstRetry = (engine) => Object.values(engine.state.retryState)[0];
 
 for (const [stage, { answers, reached, options }] of Object.entries(STAGES)) {

@@ -2,9 +2,8 @@
 // The estimator that SPF reads back is SPF's own, to the last bit.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-// By path: the package exports players, not these.
-import { sampleBandwidth as theirs } from '../../node_modules/@videojs/spf/dist/default/network/bandwidth-estimator.js';
 import { sampleBandwidth as ours } from '../../js/bandwidth.js';
+import { sampleBandwidth as theirs } from './spf.mjs';
 
 const ZERO = {
   fastEstimate: 0,

@@ -2,7 +2,7 @@
 // Bodies that break, fall silent, or are merely slow.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createTrackedFetch } from '../../js/node.js';
+import { createTrackedFetch } from 'holdfast';
 import {
   bytesOf,
   catchUncaught,
@@ -72,6 +72,7 @@ describe('a body that is', { concurrency: true }, () => {
       const url = server.on(path, lose(MEDIA, PART), ok(MEDIA));
 
       const reader = readerOf(await engine.fetch(url));
+      /** @type {Uint8Array[]} */
       const received = [];
       const error = await failureOf(
         (async () => {

@@ -2,7 +2,7 @@
 // The end of an engine, and its kill switch.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createEngine } from '../../js/node.js';
+import { createEngine } from 'holdfast';
 import {
   bytesOf,
   catchUncaught,

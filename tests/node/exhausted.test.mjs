@@ -2,7 +2,7 @@
 // What follows when a ladder is spent: reject, hold, or what fits.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createEngine } from '../../js/node.js';
+import { createEngine } from 'holdfast';
 import { engineFor, eventually, failureOf, freshPackage, quick, sleep } from './fixture.mjs';
 import { answer, content, ok, reset, serve } from './server.mjs';
 

@@ -198,7 +198,10 @@ describe('on the small ladder', { concurrency: true }, () => {
     assert.equal((await engine.fetch(url, init)).status, 503);
     assert.equal(server.seen('/post').length, 1);
     const license = server.on('/license', answer(503, ''), ok('license'));
-    assert.equal(await (await engine.fetch(license, { ...init, site: 'license' })).text(), 'license');
+    assert.equal(
+      await (await engine.fetch(license, { ...init, site: 'license' })).text(),
+      'license',
+    );
     const [first, second] = server.seen('/license');
     assert.deepEqual(await first.body, await second.body);
   });

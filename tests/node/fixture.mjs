@@ -7,11 +7,11 @@ import { join } from 'node:path';
 // Not the globals, which tests replace.
 import { clearTimeout, setTimeout } from 'node:timers';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { createEngine, DEFAULT_SITES } from '../../js/node.js';
+import { createEngine, DEFAULT_SITES } from 'holdfast';
 
-/** @typedef {import('../../js/index.d.ts').EngineOptions} EngineOptions */
-/** @typedef {import('../../js/index.d.ts').SiteOptions} SiteOptions */
-/** @typedef {import('../../js/index.d.ts').Site} Site */
+/** @typedef {import('holdfast').EngineOptions} EngineOptions */
+/** @typedef {import('holdfast').SiteOptions} SiteOptions */
+/** @typedef {import('holdfast').Site} Site */
 /** @typedef {Record<string, any>} Failure the fields of an error that a test looks at */
 
 /** A ladder of 50 ms steps. @type {SiteOptions} */
@@ -216,11 +216,11 @@ export async function freshPackage(test) {
   /** @param {string} file */
   const load = (file) => import(pathToFileURL(join(root, 'js', file)).href);
   return {
-    /** @returns {Promise<typeof import('../../js/node.js')>} */
+    /** @returns {Promise<typeof import('holdfast')>} */
     node: () => load('node.js'),
-    /** @returns {Promise<typeof import('../../js/slim.js')>} */
+    /** @returns {Promise<typeof import('holdfast/slim')>} */
     slim: () => load('slim.js'),
-    /** @returns {Promise<typeof import('../../js/inline.js')>} */
+    /** @returns {Promise<typeof import('holdfast/inline')>} */
     inline: () => load('inline.js'),
     /** @returns {Promise<typeof import('../../js/pkg/core.js')>} */
     core: () => load('pkg/core.js'),

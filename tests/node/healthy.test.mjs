@@ -2,7 +2,7 @@
 // On a healthy network the package is not there: one request a call, and the same one.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createTrackedFetch, withRetry } from '../../js/node.js';
+import { createTrackedFetch, withRetry } from 'holdfast';
 import { bytesOf, engineFor } from './fixture.mjs';
 import { answer, content, ok, redirect, serve } from './server.mjs';
 

@@ -12,7 +12,7 @@ after(() => server.close());
 
 const MEDIA = content(10_000);
 
-/** @param {import('../../js/index.d.ts').LogEntry[]} log */
+/** @param {import('holdfast').LogEntry[]} log */
 const story = (log) => log.map(({ event, detail, attempt }) => [event, detail, attempt]);
 
 test('the log tells the story of a request that succeeds at its second attempt', async (t) => {

@@ -59,7 +59,7 @@ for (const [stage, how] of /** @type {const} */ ([
 ])) {
   test(`2,000 requests aborted ${stage} leave nothing behind`, async (t) => {
     const engine = await engineFor(t, { attempts: 3 }, { fetch: transport(how) });
-    const { memory } = await load();
+    const { memory } = await load({ module_or_path: new Uint8Array() });
     const url = `${server.origin}/memory.mp4`;
     let size = 0;
     const left = await leftOf(2000, async (headers, i) => {

@@ -55,7 +55,10 @@ test('the flags of a request are the ones that JavaScript sends', () => {
   const ours = [...flags.matchAll(/(\w+): (\d+)/g)].map(([, name, bit]) => [name, bit]);
   const source = read('src/web/driver.rs');
   const theirs = [...source.matchAll(/const ([A-Z_]+): u32 = (\d+);/g)].map(([, name, bit]) => [
-    name.toLowerCase().replace(/_only$/, '').replace(/_(\w)/g, (_, letter) => letter.toUpperCase()),
+    name
+      .toLowerCase()
+      .replace(/_only$/, '')
+      .replace(/_(\w)/g, (_, letter) => letter.toUpperCase()),
     bit,
   ]);
   assert.deepEqual(ours, theirs);
@@ -89,7 +92,11 @@ test('the declared types have the same names', () => {
     ['ExhaustedMode', EXHAUSTED],
   ])) {
     const body = new RegExp(`export type ${type} =([^;]*);`).exec(types)?.[1] ?? '';
-    assert.deepEqual([...body.matchAll(/'([^']+)'/g)].map(([, name]) => name), [...names], type);
+    assert.deepEqual(
+      [...body.matchAll(/'([^']+)'/g)].map(([, name]) => name),
+      [...names],
+      type,
+    );
   }
   const codes = /export type ErrorCode =([^;]*);/.exec(types)?.[1] ?? '';
   const known = new Set([...codes.matchAll(/'([^']+)'/g)].map(([, name]) => name));

@@ -2,7 +2,7 @@
 // What is not media never reaches whoever asked for media.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { isHoldfastError } from '../../js/node.js';
+import { isHoldfastError } from 'holdfast';
 import { bytesOf, engineFor, failureOf } from './fixture.mjs';
 import { answer, content, ok, page, serve } from './server.mjs';
 
@@ -72,7 +72,12 @@ test('R4: fetch resolves with the 403, and its body can be read', async (t) => {
 });
 
 test('R4: fetch resolves with the last 503 when its ladder is over', async (t) => {
-  const url = server.on('/busy.mp4', answer(503, 'first'), answer(503, 'second'), answer(503, 'last'));
+  const url = server.on(
+    '/busy.mp4',
+    answer(503, 'first'),
+    answer(503, 'second'),
+    answer(503, 'last'),
+  );
   const engine = await engineFor(t);
   const response = await engine.fetch(url);
   assert.equal(response.status, 503);
@@ -148,7 +153,13 @@ test('R28: a JSON error labelled as JSON is not delivered as media', async (t) =
 test('R28: keys, licenses, steering and other requests may be HTML or JSON', async (t) => {
   const json = ok('{"VERSION":1}', { 'content-type': 'application/json' });
   const engine = await engineFor(t);
-  for (const site of /** @type {const} */ (['key', 'license', 'certificate', 'steering', 'other'])) {
+  for (const site of /** @type {const} */ ([
+    'key',
+    'license',
+    'certificate',
+    'steering',
+    'other',
+  ])) {
     const { data } = await engine.load({
       url: server.on(`/${site}`, json),
       site,

@@ -35,7 +35,14 @@ export async function serve() {
     const answers = script.get(path) ?? [answer(404, 'no such path')];
     const nth = seen(path).length;
     /** @type {Seen} */
-    const entry = { method, url, rawHeaders, headers, at: performance.now(), body: bodyOf(request) };
+    const entry = {
+      method,
+      url,
+      rawHeaders,
+      headers,
+      at: performance.now(),
+      body: bodyOf(request),
+    };
     all.push(entry);
     response.on('finish', () => (entry.endedAt = performance.now()));
     response.on('close', () => {

@@ -181,7 +181,7 @@ test('other engines of the page go on after a trap', async (t) => {
  * @param {{ after(fn: () => void): void }} test
  */
 async function breakable(test) {
-  const { memory } = await load();
+  const { memory } = await load({ module_or_path: new Uint8Array() });
   const usual = Driver.prototype.start;
   /** @type {any} */
   let driver;
@@ -193,7 +193,9 @@ async function breakable(test) {
   return () => {
     const words = new Uint32Array(memory.buffer);
     const own = [...words.subarray(driver.__wbg_ptr / 4 - 2, driver.__wbg_ptr / 4 + 3)];
-    const inner = own.find((word) => word > 0x10000 && word % 4 === 0 && word < memory.buffer.byteLength);
+    const inner = own.find(
+      (word) => word > 0x10000 && word % 4 === 0 && word < memory.buffer.byteLength,
+    );
     assert.ok(inner, 'where the driver is');
     // Behind the counts of those who hold it.
     words.fill(0xffffffff, inner / 4 + 2, inner / 4 + 300);

@@ -2,15 +2,10 @@
 // R1: `withRetry` puts a transport of any of the three shapes under the engine.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import {
-  createTrackedFetch,
-  fetchResolvable,
-  fetchResolvableText,
-  fetchStream,
-} from '../../node_modules/@videojs/spf/dist/default/network/fetch.js';
-import { withRetry } from '../../js/node.js';
+import { withRetry } from 'holdfast';
 import { bytesOf, engineFor, eventually, failureOf, sleep } from './fixture.mjs';
 import { answer, content, ok, reset, serve, stall } from './server.mjs';
+import { createTrackedFetch, fetchResolvable, fetchResolvableText, fetchStream } from './spf.mjs';
 
 /** @type {Awaited<ReturnType<typeof serve>>} */
 let server;
@@ -62,7 +57,10 @@ test('R1: a FetchBytes that fails twice resolves with its chunks, as they are', 
   const chunks = await withRetry(transport, { engine })(RESOURCE, { minChunkSize: 1 });
   const received = [];
   for await (const chunk of /** @type {any} */ (chunks)) received.push(Buffer.from(chunk));
-  assert.deepEqual(received.map(({ byteLength }) => byteLength), sizes);
+  assert.deepEqual(
+    received.map(({ byteLength }) => byteLength),
+    sizes,
+  );
   assert.deepEqual(Buffer.concat(received), MEDIA.subarray(0, 201_001));
   assert.equal(calls[2].init.minChunkSize, 1, 'is forwarded');
 });
@@ -169,7 +167,9 @@ test('R10: an abort reaches the transport, and rejects with its reason', async (
     const reason = new Error('enough');
     const failure = failureOf(
       (async () => {
-        const result = await withRetry(/** @type {any} */ (transport), { engine })(input, { signal });
+        const result = await withRetry(/** @type {any} */ (transport), { engine })(input, {
+          signal,
+        });
         if (result instanceof Response) return result.text();
         for await (const _ of result);
       })(),

@@ -11,9 +11,13 @@ use crate::core::timer::Timer;
 /// No ladder is shorter than this, however little is buffered (R16).
 const SHORTEST_LADDER: Millis = Millis::new(3_000.0);
 
+/// No attempt gets less than this for its headers.
+const SHORTEST_WAIT: Millis = Millis::new(1_000.0);
+
 impl Engine {
     /// The policy of a request, bound to the target duration where it reloads a playlist and
     /// to the buffer where it fetches media.
+    #[inline(never)]
     pub(super) fn policy(&self, request: &Request, now: Millis) -> SitePolicy {
         let mut policy = *self.config.site(request.site);
         if request.site.is_reload() {
@@ -45,10 +49,14 @@ impl Engine {
             let target = self.playback.target_duration.unwrap_or(Millis::from_secs(6.0));
             return usual.max(target * 3.0 + Millis::from_secs(2.0));
         }
-        if request.header_timeouts == 0 && request.site.class() == SiteClass::BulkTransfer {
+        if request.exhausted.is_none()
+            && request.header_timeouts == 0
+            && request.site.class() == SiteClass::BulkTransfer
+        {
             // The first attempt must leave the ladder its time; a host that is merely slow
             // gets the whole bound from the second one on.
-            return usual.min(policy.deadline);
+            let left = request.started + request.offline + policy.deadline - now;
+            return usual.min(left.max(SHORTEST_WAIT));
         }
         usual
     }
@@ -64,7 +72,8 @@ impl Engine {
                 request.timers.stop(Timer::StallSuspect);
             }
             Some((suspect, cut)) => {
-                request.timers.set(Timer::Stall, cut);
+                // A bound that shrank may have passed already; that is no late wake-up.
+                request.timers.set(Timer::Stall, cut.max(now));
                 if suspect > now {
                     request.timers.set(Timer::StallSuspect, suspect);
                 }
@@ -73,6 +82,7 @@ impl Engine {
     }
 
     /// What the player's buffer can pay for while this body is silent.
+    #[inline(never)]
     pub(super) fn means(&self, request: &Request, now: Millis) -> Option<Means> {
         let State::Body(body) = &request.state else { return None };
         if request.site.class() != SiteClass::BulkTransfer {

@@ -38,6 +38,9 @@ const SPREAD: Millis = Millis::new(100.0);
 /// How long a page that was frozen gets to deliver what may have arrived meanwhile.
 const GRACE: Millis = Millis::new(1_000.0);
 
+/// No hold is put off for longer than this by others.
+const LONGEST_QUEUE: Millis = Millis::new(30_000.0);
+
 impl Engine {
     pub(super) fn fail_current(
         &mut self,
@@ -53,7 +56,6 @@ impl Engine {
 
     /// A timer of a request is due.
     pub(super) fn fire(&mut self, index: usize, timer: Timer, due: Millis, now: Millis) {
-        let limit = |since: Millis| Aside { limit: Some(due - since), retry_after: None };
         let request = &mut self.requests[index];
         match timer {
             Timer::Headers if !request.graced && now - due >= GRACE => {
@@ -61,11 +63,15 @@ impl Engine {
                 request.timers.set(Timer::Headers, now + GRACE);
             }
             Timer::Headers => {
-                let aside = limit(request.since);
+                let aside = Aside { limit: Some(request.bound), retry_after: None };
                 self.fail_attempt(index, Outcome::HeadersTimeout, aside, now);
             }
             Timer::Retry if matches!(request.state, State::Waiting(WaitReason::Offline)) => {
                 self.give_up(index, Reason::HoldLimit, now);
+            }
+            Timer::Retry if !self.online => {
+                let wait = Wait { delay: Millis::ZERO, reason: WaitReason::Offline };
+                self.wait(index, wait, now);
             }
             Timer::Retry => self.send(index, now),
             Timer::Stall => self.fire_stall(index, due, now),
@@ -111,6 +117,7 @@ impl Engine {
 
     /// Writes a failure into the books of the request and its host, and lays out the
     /// situation for the gates.
+    #[inline(never)]
     fn record(&mut self, index: usize, outcome: Outcome, aside: Aside, now: Millis) -> Situation {
         let Aside { retry_after, limit } = aside;
         let facts = Facts { outcome, online: self.online, retry_after: retry_after.is_some() };
@@ -124,8 +131,7 @@ impl Engine {
         if failure.breaker == Weight::Full && !held_back {
             host.handle_failure();
         }
-        let first_failure = *request.first_failure.get_or_insert(now);
-        if host.succeeded_between(request.site, first_failure, request.since) {
+        if std::mem::take(&mut request.answered_beside) {
             request.beside += 1;
         }
         if let State::Body(body) = &request.state {
@@ -133,13 +139,17 @@ impl Engine {
         }
         match class {
             // Not an attempt that the ladder counts: nothing was there to try.
-            FailureClass::Offline => request.ladder -= 1,
+            FailureClass::Offline if self.config.site(request.site).attempts > 1 => {
+                request.ladder -= 1;
+            }
             FailureClass::Timeout => request.header_timeouts += 1,
             _ => {}
         }
         // The answer that was held back did not come: ask for what is there now.
         request.blocking = false;
-        let repeated = request.last_failure.is_some_and(|last| last.class == class);
+        let bit = 1 << class as u32;
+        let repeated = request.failed_in & bit != 0;
+        request.failed_in |= bit;
         let retry_at = retry_after.map(|wait| now + wait);
         request.last_failure =
             Some(LastFailure { class, status, svta: failure.svta, retry_at, limit });
@@ -201,7 +211,7 @@ impl Engine {
             }
             _ => None,
         });
-        dues.fold(now, Millis::max) - now
+        (dues.fold(now, Millis::max) - now).min(LONGEST_QUEUE)
     }
 
     fn may_hold(&self, request: &Request) -> bool {
@@ -247,6 +257,7 @@ impl Engine {
         self.actions.push(Action::Changed);
     }
 
+    #[inline(never)]
     fn failure(&self, index: usize, reason: Reason, holding: bool, now: Millis) -> Failure {
         let request = &self.requests[index];
         let last = request.last_failure;
@@ -280,13 +291,22 @@ impl Engine {
                 Hurry::Caller => Millis::ZERO,
                 Hurry::HostBack(_) | Hurry::NetworkBack => FLOOR + SPREAD * self.dice.f64(),
             };
-            let at = now + spread;
-            if !concerned || request.timers.at(Timer::Retry).is_none_or(|due| due <= at) {
+            let last = request.last_failure;
+            let throttled = last.is_some_and(|last| last.class == FailureClass::RateLimited);
+            if !concerned || throttled && matches!(hurry, Hurry::HostBack(_)) {
                 continue;
             }
+            // What the server asked for is never undercut.
+            let asked = last.and_then(|last| last.retry_at).unwrap_or_default();
+            let at = (now + spread).max(asked);
             if reason == WaitReason::Offline {
-                request.offline = request.offline + (now - request.since);
-                request.state = State::Waiting(WaitReason::Backoff);
+                let waited = now - request.since;
+                request.offline = request.offline + waited;
+                request.exhausted = request.exhausted.map(|at| at + waited);
+                let reason = if asked > now { WaitReason::RetryAfter } else { WaitReason::Backoff };
+                request.state = State::Waiting(reason);
+            } else if request.timers.at(Timer::Retry).is_none_or(|due| due <= at) {
+                continue;
             }
             request.timers.set(Timer::Retry, at);
             changed = true;

@@ -1,0 +1,121 @@
+// The engine as TypeScript code uses it.
+import { createEngine, DEFAULT_SITES, isReady } from 'holdfast';
+import type {
+  Engine,
+  EngineOptions,
+  EngineState,
+  FailureClass,
+  Loaded,
+  LogEntry,
+  RetryState,
+  Site,
+  SitePolicy,
+} from 'holdfast';
+
+type Equal<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+const yes = <T extends true>(): T | undefined => undefined;
+
+const engine: Engine = createEngine();
+
+// `fetch` can stand wherever the global one does.
+const asFetch: typeof fetch = engine.fetch;
+createEngine({ fetch: engine.fetch });
+createEngine({ fetch });
+yes<Equal<ReturnType<Engine['fetch']>, Promise<Response>>>();
+void asFetch('https://example.test/', { method: 'POST', body: 'a' });
+void engine.fetch(new URL('https://example.test/'), { site: 'license', idempotent: true });
+void engine.fetch(new Request('https://example.test/'));
+// @ts-expect-error there is no such site
+void engine.fetch('https://example.test/', { site: 'licence' });
+
+// Loads.
+const loading: Promise<Loaded> = engine.load({
+  url: 'https://example.test/',
+  site: 'segment',
+  responseType: 'json',
+  signal: new AbortController().signal,
+  onAttempt: ({ attempt, at }) => void (attempt + at),
+  onResponse: ({ response }) => void response.headers,
+  onProgress: ({ loaded, total, at }) => void (loaded + total + at),
+  onChunk: (chunk) => void chunk.byteLength,
+});
+void loading.then(({ data, timing, headers }) => {
+  const text: string | undefined = typeof data === 'string' ? data : undefined;
+  return [text, timing.end - timing.start, headers.get('etag')];
+});
+// @ts-expect-error an URL is needed
+void engine.load({ site: 'segment' });
+// @ts-expect-error there is no such type
+void engine.load({ url: '', responseType: 'blob' });
+
+// Options.
+const options: EngineOptions = {
+  sites: { segment: { attempts: 4, backoff: { cap: 2000 } }, 'playlist-reload': {} },
+  onExhausted: (event) => void (event.site satisfies Site),
+  getCdnId: (url) => new URL(url).hostname,
+  bandwidth: { fastHalfLife: 3 },
+  holdLimit: 0,
+  logCapacity: 10,
+  wasm: new URL('https://example.test/core.wasm'),
+};
+createEngine(options);
+createEngine({ onExhausted: 'hold', sites: DEFAULT_SITES });
+createEngine({ wasm: new Uint8Array(8) });
+createEngine({ wasm: fetch('https://example.test/core.wasm') as never });
+// @ts-expect-error a misspelt site
+createEngine({ sites: { segments: {} } });
+// @ts-expect-error a misspelt field
+createEngine({ sites: { segment: { retries: 3 } } });
+// @ts-expect-error a misspelt field, one level deeper
+createEngine({ sites: { segment: { backoff: { max: 3 } } } });
+// @ts-expect-error a mode that does not exist
+createEngine({ onExhausted: 'wait' });
+// @ts-expect-error a number of milliseconds
+createEngine({ holdLimit: '5 min' });
+// @ts-expect-error the defaults are read only
+DEFAULT_SITES.segment.attempts = 5;
+const policy: Readonly<SitePolicy> = DEFAULT_SITES['text-segment'];
+void policy.backoff.factor;
+
+// The state.
+const { state } = engine;
+const mode: 'starting' | 'engine' | 'plain' = state.mode;
+const bandwidth: number | undefined = state.bandwidth;
+const entry: Readonly<RetryState> | undefined = state.retryState['1'];
+const kind: FailureClass | undefined = entry?.class;
+const reason: 'backoff' | 'hold' | 'offline' | 'retry-after' | undefined = entry?.waitReason;
+const last = state.retryExhausted.at(-1);
+const facts: [boolean, boolean, number | undefined] | undefined = last && [
+  last.holding,
+  last.terminal,
+  last.retryAt,
+];
+void [mode, bandwidth, kind, reason, facts];
+// @ts-expect-error the slots are read only
+state.mode = 'plain';
+// @ts-expect-error and what is in them
+state.retryState['1'] = entry;
+// @ts-expect-error and what is in those
+state.retryExhausted[0].attempts = 1;
+// @ts-expect-error the state is replaced by the engine only
+engine.state = state;
+const leave: () => void = engine.subscribe((next: EngineState) => void next.retryState);
+leave();
+
+// All else.
+const log: LogEntry[] = engine.log();
+void log[0]?.detail;
+const ready: Promise<boolean> = engine.ready;
+void ready;
+const isLoaded: boolean = isReady();
+void isLoaded;
+engine.retryNow();
+engine.enabled = false;
+engine.reportPlayback({ bufferAhead: 4, targetDuration: 6, live: true });
+engine.reportPlayback({});
+engine.declareAlternatives('segment', 1);
+engine.declareAlternatives('https://example.test/a.m3u8', undefined);
+// @ts-expect-error a count must be said, if only to take it back
+engine.declareAlternatives('segment');
+engine.destroy();
