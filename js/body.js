@@ -4,8 +4,12 @@
  * hot loop of this package; it knows nothing of policy and would run without the module.
  */
 
+import { concat } from './bytes.js';
+
 /** The attempt is over; its body does not count. */
 export const LOST = Symbol('lost');
+/** So many bytes tell a page. */
+const ENOUGH = 16;
 /** @typedef {typeof LOST} Lost */
 
 /**
@@ -25,14 +29,16 @@ export class Body {
   #reader;
   /** @type {Uint8Array | undefined} a chunk that was looked at and not yet passed on */
   #held;
-  #first = true;
+  #awaited = false;
+  /** The first bytes, while they are too few to tell a page by. */
+  #start = new Uint8Array();
   #cut = false;
   #type;
   /** @type {Monitor} may be exchanged while the body is under way */
   monitor;
   /** Bytes so far. */
   received = 0;
-  /** @type {'open' | 'whole' | 'lost'} */
+  /** @type {'open' | 'whole' | 'lost' | 'page'} */
   state = 'open';
 
   /**
@@ -48,12 +54,17 @@ export class Body {
 
   /** Whether the declared type is reason enough to look before the head is passed on. */
   get suspicious() {
-    return this.#type !== undefined && /html|json/i.test(this.#type);
+    return /html|json/i.test(this.#type ?? '');
+  }
+
+  /** Whether somebody waits for a chunk right now. */
+  get isAwaited() {
+    return this.#awaited;
   }
 
   /** Reads the first chunk and keeps it. Resolves to whether the body may be passed on. */
   async look() {
-    const chunk = await this.read(true);
+    const chunk = await this.read(0);
     if (chunk === LOST) return false;
     if (chunk) this.#held = chunk;
     return true;
@@ -62,45 +73,64 @@ export class Body {
   /**
    * The next chunk, `null` at the end of a whole body, or `LOST`.
    *
-   * @param {boolean} more whether the chunk after this one is waited for at once
+   * @param {number} wanted bytes; after a chunk with fewer the next one is waited for at once
    * @returns {Promise<Uint8Array | null | Lost>}
    */
-  async read(more) {
+  async read(wanted) {
     if (this.#held) {
       const held = this.#held;
       this.#held = undefined;
       return held;
     }
     if (this.state === 'whole') return null;
+    this.#awaited = true;
+    this.monitor.reading();
     let result;
     try {
-      this.monitor.reading();
       result = await (this.#reader?.read() ?? { done: true, value: undefined });
     } catch (error) {
-      return this.#lose(() => this.monitor.lost(error));
+      return this.#lose('lost', () => this.monitor.lost(error));
+    } finally {
+      this.#awaited = false;
     }
     if (this.#cut) return LOST;
-    if (result.done) {
-      this.state = 'whole';
-      if (this.monitor.end()) return null;
-      this.state = 'lost';
-      return LOST;
+    const { done } = result;
+    const chunk = this.#first(result.value, done);
+    if (chunk === LOST) return this.#lose('page', () => this.monitor.page());
+    if (chunk) {
+      this.received += chunk.byteLength;
+      return this.monitor.chunk(chunk.byteLength, !done && chunk.byteLength < wanted)
+        ? chunk
+        : LOST;
     }
-    const chunk = /** @type {Uint8Array} */ (result.value);
-    if (this.#first) {
-      this.#first = false;
-      if (this.#type !== undefined && isPage(chunk, this.#type)) {
-        return this.#lose(() => this.monitor.page());
-      }
-    }
-    this.received += chunk.byteLength;
-    return this.monitor.chunk(chunk.byteLength, more) ? chunk : LOST;
+    if (!done) return this.read(wanted);
+    this.state = 'whole';
+    if (this.monitor.end()) return null;
+    this.state = 'lost';
+    return LOST;
   }
 
-  /** @param {() => void} tell @returns {Lost} */
-  #lose(tell) {
+  /**
+   * Holds the first bytes back until there are enough to tell a page by; passes others on.
+   *
+   * @param {Uint8Array | undefined} chunk
+   * @param {boolean} done
+   * @returns {Uint8Array | undefined | Lost}
+   */
+  #first(chunk, done) {
+    if (this.#type === undefined) return chunk;
+    const start = concat([this.#start, chunk ?? new Uint8Array()]);
+    this.#start = start;
+    if (start.byteLength < ENOUGH && !done) return undefined;
+    const page = isPage(start, this.#type);
+    this.#type = undefined;
+    return page ? LOST : start.byteLength > 0 ? start : undefined;
+  }
+
+  /** @param {'lost' | 'page'} state @param {() => void} tell @returns {Lost} */
+  #lose(state, tell) {
     if (!this.#cut) {
-      this.state = 'lost';
+      this.state = state;
       tell();
     }
     return LOST;

@@ -14,7 +14,7 @@ import { wrap } from './with-retry.js';
 export function entry(source) {
   /** @param {import('./index.d.ts').EngineOptions} [options] */
   const createEngine = (options = {}) => {
-    const from = options.wasm ?? source;
+    const from = options?.wasm ?? source;
     return new Engine(options, () => (from === undefined ? whenReady() : init(from)));
   };
   /** @type {Engine | undefined} for callers who bring none */

@@ -1,11 +1,12 @@
 // @ts-check
 /** The engine as callers see it. */
-import { chunksOf, concat, MIN_CHUNK_SIZE } from './chunks.js';
+import { concat } from './bytes.js';
+import { chunksOf, MIN_CHUNK_SIZE } from './chunks.js';
 import { Deferred } from './deferred.js';
 import { HoldfastError } from './errors.js';
 import { Ladder } from './ladder.js';
 import { driverLink } from './link.js';
-import { Driver, isReady, startOver } from './module.js';
+import { Driver, isReady, onTrap, startOver } from './module.js';
 import { SITES } from './names.js';
 import { flatten, parseOptions } from './options.js';
 import { entryOf, failureOf, retryOf } from './records.js';
@@ -55,6 +56,7 @@ export class Engine {
   #late = new Deferred();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #lateTimer;
+  #offTrap;
   /** Whether new requests go through the engine; `false` sends them on the small ladder. */
   enabled = true;
 
@@ -75,6 +77,13 @@ export class Engine {
     for (const type of ['online', 'offline']) {
       globalThis.addEventListener?.(type, this.#onNetwork);
     }
+    this.#offTrap = onTrap({
+      abandon: () => this.#abandon(),
+      restarted: (failure) => {
+        if (failure === undefined) this.#takeCharge();
+        else this.#failOpen('the WebAssembly module cannot be started again', failure);
+      },
+    });
   }
 
   /** @param {() => Promise<void>} load */
@@ -137,26 +146,31 @@ export class Engine {
     try {
       return use(driver) ?? true;
     } catch (error) {
-      this.#trapped(driver, error);
+      // A call from within that call may have found out before.
+      if (this.#driver === driver) this.#reportTrap(error);
       return true;
     }
   }
 
-  /** @param {Driver} driver @param {unknown} error */
-  #trapped(driver, error) {
-    if (this.#driver !== driver) return;
+  /** @param {unknown} error */
+  #reportTrap(error) {
+    console.error('Holdfast: the WebAssembly module trapped; a fresh one takes over.', error);
+    startOver();
+  }
+
+  /** Lets go of a driver whose instance has trapped; what it carried goes on without it. */
+  #abandon() {
+    const driver = this.#driver;
     this.#driver = undefined;
+    try {
+      // Its timer must not outlive it.
+      driver?.close();
+    } catch {
+      // It cannot even do that; it was reported as it is.
+    }
     const orphans = [...this.#transfers.values()];
     this.#transfers.clear();
-    console.error('Holdfast: the WebAssembly module trapped; a fresh one takes over.', error);
     for (const transfer of orphans) this.#carry(transfer);
-    try {
-      // Another engine of this page may have started over already.
-      if (error instanceof WebAssembly.RuntimeError) startOver();
-      this.#takeCharge();
-    } catch (again) {
-      this.#failOpen('the WebAssembly module cannot be started again', again);
-    }
   }
 
   // Requests.
@@ -186,35 +200,30 @@ export class Engine {
       streaming: onChunk !== undefined,
       keepsRefusal: false,
       observer: {
-        sent: (attempt, at) => onAttempt?.({ attempt, at }),
-        accepted: (response, at) => onResponse?.({ response, at }),
+        sent: (number, at) => attempt(() => onAttempt?.({ attempt: number, at })),
+        accepted: (response, at) => attempt(() => onResponse?.({ response, at })),
       },
     });
     /** @type {Uint8Array[]} */
     let chunks = [];
     let loaded = 0;
-    try {
-      for (;;) {
-        const chunk = await transfer.read(true);
-        if (chunk === null) break;
-        if (chunk === RESTART) {
-          chunks = [];
-          loaded = 0;
-        } else {
-          loaded += chunk.byteLength;
-          if (onChunk) onChunk(chunk);
-          else chunks.push(chunk);
-        }
-        onProgress?.({ loaded, total: totalOf(transfer.response, loaded), at: performance.now() });
+    for (;;) {
+      const chunk = await transfer.read(Infinity);
+      if (chunk === null) break;
+      if (chunk === RESTART) {
+        chunks = [];
+        loaded = 0;
+      } else {
+        loaded += chunk.byteLength;
+        if (onChunk) attempt(() => onChunk(chunk));
+        else chunks.push(chunk);
       }
-    } catch (error) {
-      // Nothing to cancel after a verdict; a callback that throws ends the request.
-      transfer.cancel(error);
-      throw error;
+      const at = performance.now();
+      attempt(() => onProgress?.({ loaded, total: totalOf(transfer.response, loaded), at }));
     }
     const { response, timing, attempts } = transfer;
     const { url: finalUrl, status, headers } = response;
-    const data = decode(concat(chunks, onChunk ? 0 : loaded), responseType);
+    const data = decode(concat(chunks), responseType);
     const end = performance.now();
     return {
       ...{ url: finalUrl, status, headers, response, data },
@@ -247,16 +256,17 @@ export class Engine {
    *
    * @param {import('./index.d.ts').Resource} resource
    * @param {import('./index.d.ts').FetchBytesInit} init
-   * @param {(input: any, init: any) => Promise<Response>} [transport] instead of `fetch`
+   * @param {Partial<import('./transfer.js').Request>} [own] what the caller knows better
    */
-  async beginBytes(resource, init, transport = this.#options.fetch) {
+  async beginBytes(resource, init, own) {
     const { minChunkSize = MIN_CHUNK_SIZE, site = 'segment', ...rest } = init;
     const [url, options] = resourceToFetch(resource, rest);
     const transfer = this.#begin({
       ...describe(url, { ...options, site }),
-      fetch: transport,
+      fetch: this.#options.fetch,
       streaming: minChunkSize !== Infinity,
       keepsRefusal: false,
+      ...own,
     });
     await transfer.head;
     return { transfer, minChunkSize };
@@ -307,11 +317,11 @@ export class Engine {
         input,
         { ...init },
         fetch,
-        cold?.promise,
         cold?.controller,
         cold?.sentAt ?? performance.now(),
       ),
     );
+    if (cold?.promise) this.#follow(id, 1, cold.promise);
   }
 
   /** @param {Transfer} transfer @param {Ladder} ladder */
@@ -330,7 +340,11 @@ export class Engine {
   #carry(transfer, cold = false) {
     const ladder = new Ladder(transfer, cold ? this.#late.promise : true, cold);
     this.#laddered.set(transfer, ladder);
-    if (!transfer.relink(ladder)) ladder.send();
+    if (transfer.relink(ladder)) return;
+    if (transfer.isFinal && transfer.attempts > 0) {
+      ladder.abort();
+      transfer.fail(new HoldfastError('TRAPPED', 'the module trapped, and this is sent only once'));
+    } else ladder.send();
   }
 
   /** @param {string} origin @param {string} url */
@@ -353,7 +367,10 @@ export class Engine {
         if (transfer) attempt(() => tell(transfer, ...rest));
       };
     return {
-      sent: to((transfer, number, at) => transfer.sent(number, at)),
+      sent: to((transfer, number, at, promise) => {
+        this.#follow(transfer.request.id, number, promise);
+        transfer.sent(number, at);
+      }),
       accept: to((transfer, ...rest) => transfer.accept(.../** @type {[any, any, any]} */ (rest))),
       cut: to((transfer) => transfer.cut()),
       fail: to((transfer, record, response, error) => {
@@ -361,8 +378,34 @@ export class Engine {
       }),
       exhausted: to((transfer, record) => this.#exhausted(transfer, record)),
       changed: () => this.#slots.touch(),
-      online: isOnline,
+      ring: () => void this.#call((driver) => driver.wake()),
     };
+  }
+
+  /**
+   * Tells the driver how the promise of an attempt settles, unless it is another by then.
+   *
+   * @param {number} id
+   * @param {number} number
+   * @param {Promise<Response>} promise
+   */
+  #follow(id, number, promise) {
+    const sender = this.#driver;
+    const settle = (/** @type {Response | undefined} */ response, /** @type {unknown} */ error) => {
+      if (this.#driver !== sender) return;
+      this.#call((driver) => {
+        driver.online(isOnline());
+        driver.settled(id, number, response, error, performance.now());
+      });
+    };
+    promise.then(
+      (response) => {
+        // A fetch that resolves with something else has failed as one that rejects.
+        const usable = typeof response?.status === 'number';
+        settle(usable ? response : undefined, usable ? undefined : new TypeError('no response'));
+      },
+      (error) => settle(undefined, error),
+    );
   }
 
   /** @param {Transfer} transfer @param {number[]} record */
@@ -378,7 +421,7 @@ export class Engine {
       terminal: failure.reason === 'terminal',
     });
     const { state } = this.#slots;
-    const retryExhausted = [...state.retryExhausted, event].slice(-EXHAUSTIONS);
+    const retryExhausted = Object.freeze([...state.retryExhausted, event].slice(-EXHAUSTIONS));
     this.#slots.state = Object.freeze({ ...state, retryExhausted });
     this.#slots.touch(() => {
       if (typeof onExhausted === 'function') onExhausted(event);
@@ -400,6 +443,7 @@ export class Engine {
         retryState[request] = Object.freeze({ site, url, host, ...state });
       }
       const bandwidth = driver.bandwidth();
+      Object.freeze(retryState);
       slots.bandwidth = Number.isNaN(bandwidth) ? undefined : bandwidth;
       slots.excludedBytes = driver.excludedBytes();
     });
@@ -462,6 +506,8 @@ export class Engine {
       queueMicrotask(() => driver.free());
     });
     this.#driver = undefined;
+    this.#offTrap();
+    this.#slots.touch();
   };
 }
 

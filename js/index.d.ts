@@ -306,6 +306,7 @@ export interface BandwidthState {
 
 export type ErrorCode =
   | 'DESTROYED'
+  | 'TRAPPED'
   | 'INVALID_OPTION'
   | 'INVALID_URL'
   | 'ABORTED'

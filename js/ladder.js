@@ -6,6 +6,8 @@
  */
 
 const DELAYS = [1000, 2000, 4000];
+/** The refusals that may be taken back. */
+const AGAIN = [408, 413, 425, 429];
 /** Headers, and each chunk that somebody waits for, come within so many milliseconds. */
 const PATIENCE = 15_000;
 
@@ -16,6 +18,7 @@ const CLASSES = {
   404: 'not-found',
   410: 'gone',
   429: 'rate-limited',
+  451: 'legal',
 };
 /** @type {Record<string, number | undefined>} */
 const SVTA = { timeout: 3002, stall: 3002, intercepted: 3011 };
@@ -105,11 +108,12 @@ export class Ladder {
     if (this.#stopped || this.#failed === this.#attempts) return;
     this.#failed = this.#attempts;
     clearTimeout(this.#timer);
-    if (!(await this.#mayGoOn) || this.#stopped) return;
-    const delay = DELAYS[this.#attempts - 1];
     const status = response?.status ?? 0;
-    const final = (status > 0 && status < 500) || this.#transfer.isFinal;
-    if (!final && delay !== undefined) {
+    const final = status > 0 && status < 500 && !AGAIN.includes(status);
+    // What is final for everybody needs nobody's leave.
+    if (!final && (!(await this.#mayGoOn) || this.#stopped)) return;
+    const delay = DELAYS[this.#attempts - 1];
+    if (!final && !this.#transfer.isFinal && delay !== undefined) {
       response?.body?.cancel().catch(() => {});
       this.#transfer.cut();
       this.#timer = setTimeout(() => this.send(), delay);
@@ -118,7 +122,7 @@ export class Ladder {
     this.#transfer.refuse(
       {
         class: status ? (CLASSES[status] ?? (status < 500 ? 'contract' : 'server')) : kind,
-        reason: final ? 'terminal' : 'attempts',
+        reason: delay === undefined ? 'attempts' : 'terminal',
         status,
         attempts: this.#transfer.attempts,
         elapsed: performance.now() - this.#startedAt,

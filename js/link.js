@@ -14,7 +14,11 @@ export function driverLink(call, id) {
       reading: () => void call((driver) => driver.reading(id, attempt, now())),
       chunk: (bytes, more) => call((driver) => driver.chunk(id, attempt, bytes, more, now())),
       end: () => call((driver) => driver.bodyEnd(id, attempt, now())),
-      lost: (error) => void call((driver) => driver.bodyLost(id, attempt, false, error, now())),
+      lost: (error) =>
+        void call((driver) => {
+          driver.online(globalThis.navigator?.onLine !== false);
+          driver.bodyLost(id, attempt, false, error, now());
+        }),
       page: () => void call((driver) => driver.bodyLost(id, attempt, true, undefined, now())),
     }),
     abort: () => void call((driver) => driver.abort(id)),

@@ -75,11 +75,44 @@ function done() {
 }
 
 /**
- * Throws away an instance that has trapped. Its drivers answer every call with an error from
- * now on, and the next driver starts on a fresh instance.
+ * Who has drivers on the instance. `abandon` comes before a new start, `restarted` after it,
+ * with the error where there is none.
+ *
+ * @typedef {{ abandon(): void, restarted(failure: unknown): void }} User
+ * @type {Set<User>}
  */
+const users = new Set();
+
+/** @param {User} user Returns the way out. */
+export function onTrap(user) {
+  users.add(user);
+  return () => users.delete(user);
+}
+
+/** Throws away an instance that has trapped, with all drivers on it, and starts another. */
 export function startOver() {
-  renew();
+  for (const user of users) user.abandon();
+  // Not before whoever is inside of the old instance has left it.
+  queueMicrotask(() => {
+    const failure = restart();
+    for (const user of users) user.restarted(failure);
+  });
+}
+
+/** Answers with what went wrong, if something did. */
+function restart() {
+  try {
+    renew();
+    // The fresh instance is made by the next call, but only after that call's arguments were
+    // copied into the old one. This call has nothing to copy.
+    new Driver(new Float64Array(), /** @type {any} */ ({})).free();
+    return undefined;
+  } catch (error) {
+    ready = false;
+    loading = Promise.reject(error);
+    loading.catch(() => {});
+    return error;
+  }
 }
 
 export { Driver };

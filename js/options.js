@@ -116,12 +116,12 @@ export function parseOptions(options) {
   const sites = {};
   for (const site of SITES) {
     const usual = DEFAULT_SITES[site];
-    const given = options.sites?.[site] ?? {};
+    const given = defined(options.sites?.[site]);
     const policy = {
       ...usual,
       ...(everywhere && { onExhausted: everywhere }),
       ...given,
-      backoff: { ...usual.backoff, ...given.backoff },
+      backoff: { ...usual.backoff, ...defined(given.backoff) },
     };
     // A shorter bound for all headers bounds the first ones too.
     policy.firstHeadersTimeout = Math.min(policy.firstHeadersTimeout, policy.headersTimeout);
@@ -129,6 +129,19 @@ export function parseOptions(options) {
     sites[site] = policy;
   }
   return /** @type {Record<Site, SitePolicy>} */ (sites);
+}
+
+/**
+ * An object without the fields that are undefined: they leave the default alone.
+ *
+ * @template {object} T
+ * @param {T | undefined} value
+ * @returns {Partial<T>}
+ */
+function defined(value = /** @type {T} */ ({})) {
+  return /** @type {Partial<T>} */ (
+    Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined))
+  );
 }
 
 /** @param {Site} site @param {SitePolicy} policy */

@@ -21,6 +21,7 @@ export function describe(input, { site, signal, idempotent, ...init }) {
   const kind = site ?? (method === 'GET' ? siteOf(parsed.pathname) : 'other');
   const safe = /^(GET|HEAD)$/.test(method) || (idempotent ?? kind === 'license');
   // `fetch` refuses a malformed init as it refuses a dead network; told apart here, once.
+  if (request?.bodyUsed) throw new TypeError('The body of the request has been used');
   if (!request && !streamed && Object.keys(init).length > 0) new Request(parsed, init);
   return {
     site: kind,
@@ -29,7 +30,7 @@ export function describe(input, { site, signal, idempotent, ...init }) {
     input: request ?? url,
     init,
     once: !safe || streamed,
-    noBody: method === 'HEAD',
+    noBody: method !== 'GET' && kind !== 'license',
     signal: signal === undefined ? request?.signal : signal,
   };
 }

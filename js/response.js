@@ -15,9 +15,11 @@ const OWN = /** @type {const} */ (['url', 'redirected', 'type']);
  */
 export function stitch(transfer, response) {
   const { status, statusText, headers } = response;
+  // An opaque response is of use only as the browser made it.
+  if (status === 0) return response;
   const bodiless = NULL_BODY.includes(status);
   // Chromium gives these a body all the same, and its end is what ends the transfer.
-  if (bodiless) void transfer.read(false).catch(() => {});
+  if (bodiless) void transfer.read(0).catch(() => {});
   const body = bodiless ? null : response.body && streamOf(transfer);
   return like(transfer, response, new Response(body, { status, statusText, headers }));
 }
@@ -54,7 +56,7 @@ function streamOf(transfer) {
         transfer.onFailure = (error) => controller.error(error);
       },
       async pull(controller) {
-        const chunk = await readOn(transfer, false);
+        const chunk = await readOn(transfer);
         if (chunk) controller.enqueue(chunk);
         else controller.close();
       },
@@ -69,12 +71,11 @@ function streamOf(transfer) {
  * The next chunk, or `null`, where a restart does not matter: nothing was released before it.
  *
  * @param {import('./transfer.js').Transfer} transfer
- * @param {boolean} more
  * @returns {Promise<Uint8Array | null>}
  */
-export async function readOn(transfer, more) {
+async function readOn(transfer) {
   for (;;) {
-    const chunk = await transfer.read(more);
+    const chunk = await transfer.read(0);
     if (chunk !== RESTART) return chunk;
   }
 }

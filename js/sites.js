@@ -7,6 +7,8 @@
 /** @typedef {import('./index.d.ts').SitePolicy} SitePolicy */
 
 const LONG_WAIT = 300_000;
+/** @type {Partial<SitePolicy>} */
+const REJECT = { onExhausted: 'reject' };
 
 /**
  * One row of the table, in seconds.
@@ -21,17 +23,18 @@ const LONG_WAIT = 300_000;
  * @param {Partial<SitePolicy>} [rest]
  * @returns {SitePolicy}
  */
-const row = (headers, stall, attempts, base, cap, deadline, maxWait = LONG_WAIT, rest) => ({
-  headersTimeout: headers * 1000,
-  firstHeadersTimeout: headers * 1000,
-  stallTimeout: stall * 1000,
-  attempts,
-  backoff: Object.freeze({ base: base * 1000, factor: 2, cap: cap * 1000 }),
-  deadline: deadline * 1000,
-  maxWait,
-  onExhausted: 'auto',
-  ...rest,
-});
+const row = (headers, stall, attempts, base, cap, deadline, maxWait = LONG_WAIT, rest) =>
+  Object.freeze({
+    headersTimeout: headers * 1000,
+    firstHeadersTimeout: headers * 1000,
+    stallTimeout: stall * 1000,
+    attempts,
+    backoff: Object.freeze({ base: base * 1000, factor: 2, cap: cap * 1000 }),
+    deadline: deadline * 1000,
+    maxWait,
+    onExhausted: 'auto',
+    ...rest,
+  });
 
 const media = row(8, 5, 4, 0.4, 3, 15);
 const key = row(8, 5, 3, 0.5, 4, 15, 15_000);
@@ -44,11 +47,11 @@ export const DEFAULT_SITES = Object.freeze({
   init: media,
   segment: media,
   key,
-  license: row(15, 10, 3, 1, 4, 20, 20_000),
-  certificate: key,
-  'text-segment': row(8, 5, 3, 0.5, 4, 10, LONG_WAIT, { onExhausted: 'reject' }),
-  steering: row(10, 10, 2, 1, 4, 300, LONG_WAIT, { onExhausted: 'reject' }),
-  other: row(30, 30, 1, 1, 4, 30, 0, { onExhausted: 'reject' }),
+  license: row(15, 10, 3, 1, 4, 20, 20_000, REJECT),
+  certificate: row(8, 5, 3, 0.5, 4, 15, 15_000, REJECT),
+  'text-segment': row(8, 5, 3, 0.5, 4, 10, LONG_WAIT, REJECT),
+  steering: row(10, 10, 2, 1, 4, 300, LONG_WAIT, REJECT),
+  other: row(30, 30, 1, 1, 4, 30, 0, REJECT),
 });
 
 /**

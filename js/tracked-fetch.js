@@ -22,17 +22,18 @@ export function trackedFetch(initial, onSample, engine, site) {
   let state = initial;
   return async (resource, init = {}) => {
     const { transfer, minChunkSize } = await engine.beginBytes(resource, { site, ...init });
-    return (async function* () {
-      const chunks = chunksOf(transfer, minChunkSize);
-      let start = performance.now();
-      for await (const chunk of chunks) {
-        if (transfer.attempts === 1) {
-          state = sampleBandwidth(state, performance.now() - start, chunk.byteLength);
+    const chunks = chunksOf(transfer, minChunkSize);
+    return {
+      ...chunks,
+      async next() {
+        const start = performance.now();
+        const result = await chunks.next();
+        if (!result.done && transfer.attempts === 1) {
+          state = sampleBandwidth(state, performance.now() - start, result.value.byteLength);
           onSample(state);
         }
-        yield chunk;
-        start = performance.now();
-      }
-    })();
+        return result;
+      },
+    };
   };
 }

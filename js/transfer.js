@@ -81,7 +81,7 @@ export class Transfer {
 
   /** Whether bytes were released, so that no attempt can start over. */
   get isFinal() {
-    return this.request.once || this.#released;
+    return this.request.once || this.request.site === 'other' || this.#released;
   }
 
   /** Sends one attempt without the module. @param {AbortSignal} signal */
@@ -94,12 +94,12 @@ export class Transfer {
    * The next chunk, `null` at the end, or `RESTART` where a body was lost and the next one
    * starts from its first byte; rejects with the verdict.
    *
-   * @param {boolean} more whether the chunk after this one is waited for at once
+   * @param {number} wanted bytes; after a chunk with fewer the next one is waited for at once
    * @returns {Promise<Uint8Array | null | typeof RESTART>}
    */
-  async read(more) {
+  async read(wanted) {
     const body = await this.#body.promise;
-    const chunk = await body.read(more);
+    const chunk = await body.read(wanted);
     if (chunk === LOST) {
       // Waits for what is decided: another body, or the verdict.
       if (this.#current === body) this.#expectBody();
@@ -159,7 +159,7 @@ export class Transfer {
     this.#body.resolve(body);
     this.#head.resolve(response);
     // Nobody reads what has no body, but its end is news all the same.
-    if (!response.body) void this.read(false).catch(() => {});
+    if (!response.body) void this.read(0).catch(() => {});
   }
 
   /** The attempt under way is over and does not count. */
@@ -210,8 +210,8 @@ export class Transfer {
   /** The body under way goes on, and its fate is told to somebody else. @param {Link} link */
   relink(link) {
     this.link = link;
-    if (this.#current?.state !== 'open' || !this.#body.isSettled) return false;
-    this.#current.monitor = link.monitor(this, this.attempts);
+    if (!this.#body.isSettled || !/open|whole/.test(this.#current?.state ?? '')) return false;
+    /** @type {Body} */ (this.#current).monitor = link.monitor(this, this.attempts);
     return true;
   }
 
@@ -239,10 +239,11 @@ export class Transfer {
  */
 function handOver(body, monitor) {
   body.monitor = monitor;
-  monitor.reading();
-  if (body.received > 0) monitor.chunk(body.received, body.state === 'open');
+  if (body.isAwaited) monitor.reading();
+  if (body.received > 0) monitor.chunk(body.received, body.isAwaited);
   if (body.state === 'whole') monitor.end();
   if (body.state === 'lost') monitor.lost(undefined);
+  if (body.state === 'page') monitor.page();
 }
 
 /** For the body of a final refusal: nothing is left to decide. @type {Link} */

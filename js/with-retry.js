@@ -1,6 +1,7 @@
 // @ts-check
 /** The sibling wrapper (R1): any transport of SPF's shapes or `fetch`'s, under the engine. */
 import { chunksOf } from './chunks.js';
+import { stitch } from './response.js';
 
 /**
  * Wraps a transport. What it returns has the transport's own shape: text for text, an
@@ -24,13 +25,18 @@ export function wrap(transport, engine, site) {
     const { transfer } = await engine.beginBytes(
       input,
       { site, ...init },
-      async (/** @type {unknown} */ _, /** @type {RequestInit} */ { signal }) => {
-        result = await transport(input, { ...init, signal });
-        return asResponse(result);
+      {
+        // A transport's nothing may be what it has.
+        noBody: true,
+        async fetch(/** @type {unknown} */ _, /** @type {RequestInit} */ { signal }) {
+          result = await transport(input, { ...init, signal });
+          return asResponse(result);
+        },
       },
     );
     if (typeof result === 'string') return collect(transfer);
-    return result instanceof Response ? result : chunksOf(transfer, 0);
+    if (result instanceof Response) return stitch(transfer, await transfer.head);
+    return chunksOf(transfer, 0);
   };
 }
 

@@ -4,10 +4,10 @@
 mod common;
 
 use common::{Answer, World, ask, hang, ok, reject, silent, status};
-use holdfast::core::{Action, LogEvent, Site};
+use holdfast::core::{Action, LogEvent, RequestId, Site};
 
-/// Aborts at `at` and returns what was done from then on.
-fn abort_at(at: f64, answer: Answer, prepare: impl FnOnce(&mut World)) -> (World, Vec<Action>) {
+/// Aborts at `at`, and sees to it that the request is forgotten and nothing follows.
+fn abort_at(at: f64, answer: Answer, prepare: impl FnOnce(&mut World)) -> World {
     let mut world = World::new();
     world.keep_leftovers();
     prepare(&mut world);
@@ -21,67 +21,60 @@ fn abort_at(at: f64, answer: Answer, prepare: impl FnOnce(&mut World)) -> (World
     assert_eq!(world.engine.retry_states().count(), 0);
     world.drive_until(1_000_000.0);
     let after = world.actions[before..].iter().map(|(_, action)| *action);
-    let after = after.filter(|action| *action != Action::Changed).collect();
-    (world, after)
-}
-
-fn is_cut(actions: &[Action]) -> bool {
-    matches!(actions, [Action::Cut { .. }])
+    let after: Vec<_> = after.filter(|action| *action != Action::Changed).collect();
+    assert_eq!(after, [Action::Forget { request: RequestId(id) }]);
+    world
 }
 
 #[test]
-fn r10_before_the_headers_the_attempt_is_cut_and_nothing_follows() {
+fn r10_before_the_headers_the_request_is_forgotten_and_nothing_follows() {
     for answer in [hang(), ok(9.0).after(500.0), reject().after(500.0), status(500).after(500.0)] {
-        assert!(is_cut(&abort_at(100.0, answer, |_| {}).1));
+        abort_at(100.0, answer, |_| {});
     }
 }
 
 #[test]
-fn r10_in_the_tick_of_the_start_the_attempt_is_cut_and_nothing_follows() {
-    assert!(is_cut(&abort_at(0.0, ok(9.0).after(1.0), |_| {}).1));
+fn r10_in_the_tick_of_the_start_the_request_is_forgotten_and_nothing_follows() {
+    abort_at(0.0, ok(9.0).after(1.0), |_| {});
 }
 
 #[test]
-fn r10_within_the_body_the_attempt_is_cut_and_nothing_follows() {
-    assert!(is_cut(&abort_at(100.0, silent(9.0), |_| {}).1));
+fn r10_within_the_body_the_request_is_forgotten_and_nothing_follows() {
+    abort_at(100.0, silent(9.0), |_| {});
 }
 
 #[test]
-fn r10_within_a_suspect_silence_the_attempt_is_cut_and_nothing_follows() {
-    assert!(is_cut(&abort_at(4_000.0, silent(9.0), |_| {}).1));
+fn r10_within_a_suspect_silence_the_request_is_forgotten_and_nothing_follows() {
+    abort_at(4_000.0, silent(9.0), |_| {});
 }
 
 #[test]
-fn r10_within_a_delay_nothing_is_left_to_cut_and_nothing_follows() {
-    let answer = status(429);
-    assert_eq!(abort_at(100.0, answer, |_| {}).1, []);
+fn r10_within_a_delay_the_request_is_forgotten_and_nothing_follows() {
+    abort_at(100.0, status(429), |_| {});
 }
 
 #[test]
-fn r10_within_a_wait_that_the_server_asked_for_nothing_follows() {
-    let answer = status(503).retry_after(10_000.0);
-    assert_eq!(abort_at(5_000.0, answer, |_| {}).1, []);
+fn r10_within_a_wait_that_the_server_asked_for_the_request_is_forgotten_and_nothing_follows() {
+    abort_at(5_000.0, status(503).retry_after(10_000.0), |_| {});
 }
 
 #[test]
-fn r10_within_a_hold_nothing_follows() {
-    let (world, after) = abort_at(60_000.0, status(500), |_| {});
-    assert_eq!(after, []);
+fn r10_within_a_hold_the_request_is_forgotten_and_nothing_follows() {
+    let world = abort_at(60_000.0, status(500), |_| {});
     assert_eq!(world.exhaustions(1).len(), 1);
 }
 
 #[test]
 fn r10_without_a_network_nothing_follows_even_when_it_is_back() {
-    let prepare = |world: &mut World| {
+    abort_at(30_000.0, reject(), |world| {
         world.at(10.0, |world| world.online(false));
         world.at(60_000.0, |world| world.online(true));
-    };
-    assert_eq!(abort_at(30_000.0, reject(), prepare).1, []);
+    });
 }
 
 #[test]
 fn r10_an_abort_is_the_last_word_of_the_log_on_its_request() {
-    let (world, _) = abort_at(100.0, hang(), |_| {});
+    let world = abort_at(100.0, hang(), |_| {});
     assert_eq!(world.events(1).last(), Some(&LogEvent::Aborted));
 }
 

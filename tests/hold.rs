@@ -4,23 +4,15 @@
 mod common;
 
 use common::{World, ask, hang, ok, reject, silent, status};
-use holdfast::core::{Alternatives, FailureClass, LogEvent, Reason, Site};
+use holdfast::core::{Alternatives, Config, FailureClass, LogEvent, Millis, Reason, Site};
 
 const MINUTE: f64 = 60_000.0;
 
-const HELD: [Site; 8] = [
-    Site::Manifest,
-    Site::Playlist,
-    Site::PlaylistReload,
-    Site::Init,
-    Site::Segment,
-    Site::Key,
-    Site::License,
-    Site::Certificate,
-];
+const HELD: [Site; 6] =
+    [Site::Manifest, Site::Playlist, Site::PlaylistReload, Site::Init, Site::Segment, Site::Key];
 
 #[test]
-fn r35_an_outage_of_ten_seconds_is_fatal_for_nothing_that_playback_needs() {
+fn r35_an_outage_of_ten_seconds_is_fatal_for_no_site_that_holds() {
     for site in HELD {
         for answer in [reject(), status(503), status(500), hang()] {
             for seed in 0..10 {
@@ -50,6 +42,20 @@ fn r35_an_outage_of_four_minutes_ends_in_success_with_one_exhaustion() {
 }
 
 #[test]
+fn r35_an_outage_of_ten_minutes_within_a_longer_limit_ends_in_success_with_one_exhaustion() {
+    for site in HELD {
+        let hold_limit = Millis::new(15.0 * MINUTE);
+        let mut world = World::with(Config { hold_limit, ..Config::default() });
+        world.outage(0, 0.0, 10.0 * MINUTE, status(503));
+        let id = world.start(ask(site));
+        world.drive_until_idle();
+        let at = world.finished_at(id);
+        assert!((10.0 * MINUTE..10.2 * MINUTE).contains(&at), "{site:?}: at {at}");
+        assert_eq!(world.exhaustions(id).len(), 1, "{site:?}");
+    }
+}
+
+#[test]
 fn r35_the_hold_ends_after_its_limit() {
     let mut world = World::new();
     let id = world.start(ask(Site::Segment).always(status(500)));
@@ -60,6 +66,28 @@ fn r35_the_hold_ends_after_its_limit() {
     assert!((280_000.0..=300_000.0).contains(&held), "{held}");
     assert!(!failure.holding);
     assert_eq!(world.exhaustions(id).len(), 1, "and says nothing more");
+}
+
+#[test]
+fn r35_a_server_that_always_names_a_time_is_given_up_after_the_limit_of_the_hold() {
+    let mut world = World::new();
+    let id = world.start(ask(Site::Segment).always(status(503).retry_after(10_000.0)));
+    world.drive_until(700_000.0);
+    let (at, failure) = world.failure(id);
+    let held = at - world.exhaustions(id)[0].0;
+    assert_eq!(failure.reason, Reason::HoldLimit);
+    assert!((280_000.0..=300_000.0).contains(&held), "{held}");
+}
+
+#[test]
+fn r35_time_asleep_does_not_count_on_the_hold() {
+    let mut world = World::new();
+    world.outage(0, 0.0, 3_605_000.0, reject());
+    let id = world.start(ask(Site::Segment));
+    world.drive_until(MINUTE);
+    world.freeze_until(3_600_000.0);
+    world.drive_until_idle();
+    world.finished_at(id);
 }
 
 #[test]
@@ -111,6 +139,46 @@ fn many_held_requests_ask_a_dead_host_no_more_often_than_a_few() {
     };
     let (few, many) = (asked(2), asked(10));
     assert!(many <= few * 2, "{many} probes a minute against {few}");
+}
+
+#[test]
+fn r35_many_held_requests_are_held_as_long_as_one() {
+    let mut world = World::new();
+    for _ in 0..100 {
+        world.start(ask(Site::Segment).always(status(500)));
+    }
+    world.drive_until_idle();
+    let first = (1..=100).map(|id| world.failure(id).0).fold(f64::INFINITY, f64::min);
+    assert!(first > 250_000.0, "{first}");
+}
+
+#[test]
+fn the_holds_of_one_host_take_turns() {
+    let mut world = World::new();
+    for _ in 0..4 {
+        world.start(ask(Site::Segment).always(status(500)));
+    }
+    world.drive_until(4.0 * MINUTE);
+    let sent: Vec<f64> = world.sent.iter().map(|sent| sent.at).filter(|at| *at > MINUTE).collect();
+    assert!(sent.len() > 30, "{sent:?}");
+    for pair in sent.windows(2) {
+        assert!(pair[1] - pair[0] >= 0.85 * 4_000.0, "{pair:?}");
+    }
+}
+
+#[test]
+fn the_holds_of_one_host_do_not_put_off_those_of_another() {
+    let probes = |others| {
+        let mut world = World::new();
+        let id = world.start(ask(Site::Segment).host(1).always(status(500)));
+        for _ in 0..others {
+            world.start(ask(Site::Segment).always(status(500)));
+        }
+        world.drive_until(4.0 * MINUTE);
+        world.sent_at(id).len()
+    };
+    let (alone, beside) = (probes(0), probes(20));
+    assert!(alone.abs_diff(beside) <= 10, "{alone} and {beside}");
 }
 
 #[test]

@@ -5,7 +5,8 @@ mod common;
 
 use common::{World, ask, hang, ok, page, reject, silent, status, truncated};
 use holdfast::core::{
-    Action, Alternatives, Config, Exhausted, FailureClass, LogEvent, Millis, Reason, Site,
+    Action, Alternatives, Config, Exhausted, FailureClass, LogEvent, Millis, Reason, RequestId,
+    ResponseFacts, Site,
 };
 
 /// A world where a spent ladder ends in rejection.
@@ -55,10 +56,12 @@ fn every_final_refusal_is_passed_on_at_once() {
 
 #[test]
 fn a_final_refusal_keeps_its_response_for_the_caller() {
-    let mut world = World::new();
-    world.start(ask(Site::Segment).always(status(404)));
-    world.drive_until_idle();
-    assert!(!world.actions.iter().any(|(_, action)| matches!(action, Action::Cut { .. })));
+    for refusal in [404, 0] {
+        let mut world = World::new();
+        world.start(ask(Site::Segment).always(status(refusal)));
+        world.drive_until_idle();
+        assert!(!world.actions.iter().any(|(_, action)| matches!(action, Action::Cut { .. })));
+    }
 }
 
 #[test]
@@ -172,12 +175,58 @@ fn r29_too_early_is_sent_again_at_once_and_only_then_on_the_ladder() {
 }
 
 #[test]
+fn r29_too_early_is_sent_again_promptly_only_once_whatever_lies_between() {
+    let answers = [status(425), status(500), status(425), ok(9.0)];
+    let at_floor = |seed| {
+        let mut world = World::seeded(seed);
+        let id = world.start(ask(Site::Manifest).answers(answers.clone()));
+        world.drive_until_idle();
+        let sent = world.sent_at(id);
+        assert_eq!(sent[1] - sent[0], 70.0);
+        sent[3] - sent[2] == 70.0
+    };
+    assert!(!(0..20).all(at_floor));
+}
+
+#[test]
 fn a_misdirected_request_is_sent_again_once() {
     let mut world = World::new();
     let id = world.start(ask(Site::Manifest).always(status(421)));
     world.drive_until_idle();
     let (_, failure) = world.failure(id);
     assert_eq!((failure.reason, failure.attempts), (Reason::Terminal, 2));
+}
+
+#[test]
+fn a_misdirected_request_is_sent_again_once_whatever_lies_between() {
+    let mut world = World::new();
+    let answers = [status(421), status(500), status(421), ok(9.0)];
+    let id = world.start(ask(Site::Manifest).answers(answers));
+    world.drive_until_idle();
+    let (_, failure) = world.failure(id);
+    assert_eq!((failure.reason, failure.attempts), (Reason::Terminal, 3));
+}
+
+#[test]
+fn time_asleep_does_not_count_on_the_ladder() {
+    let mut world = rejecting(1);
+    let id = world.start(ask(Site::Segment).answers([hang(), ok(9.0)]));
+    world.drive_until(1_000.0);
+    world.freeze_until(3_600_000.0);
+    world.drive_until_idle();
+    world.finished_at(id);
+}
+
+#[test]
+fn a_second_head_of_the_attempt_under_way_changes_nothing() {
+    let mut world = World::new();
+    let id = world.start(ask(Site::Segment).always(ok(9.0)));
+    world.drive_until(30.0);
+    let head = ResponseFacts { status: 503, length: None, retry_after: None };
+    world.engine.handle_response(RequestId(id), 1, head, Millis::new(30.0));
+    world.drive_until_idle();
+    assert_eq!(world.finished_at(id), 70.0);
+    assert_eq!(world.sent.len(), 1);
 }
 
 #[test]
@@ -244,4 +293,13 @@ fn retries_do_not_move_the_estimate_of_the_bandwidth() {
     let (with_retries, excluded) = estimate(failing.to_vec());
     assert_eq!(with_retries, estimate(vec![status(404)]).0);
     assert_eq!(excluded, 79_000.0);
+}
+
+#[test]
+fn every_success_says_that_the_bandwidth_has_changed() {
+    let mut world = World::new();
+    world.start(ask(Site::Segment));
+    world.drive_until_idle();
+    let said: Vec<_> = world.actions.iter().rev().take(2).map(|(_, action)| *action).collect();
+    assert_eq!(said, [Action::Changed, Action::Finish { request: RequestId(1) }]);
 }

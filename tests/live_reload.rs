@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::{World, ask, hang, ok, reject, status};
-use holdfast::core::{Config, Failure, Millis, Site};
+use common::{Ask, World, ask, hang, ok, reject, status};
+use holdfast::core::{Config, Failure, LogEvent, Millis, Site};
 
 const TARGET: f64 = 4_000.0;
 
@@ -80,6 +80,23 @@ fn r35_a_reload_survives_an_outage_of_four_minutes() {
 }
 
 #[test]
+fn r31_a_reload_takes_no_turns_with_the_holds_of_its_host() {
+    let mut world = live();
+    for _ in 0..20 {
+        world.start(ask(Site::Segment).always(status(500)));
+    }
+    let id = world.start(ask(Site::PlaylistReload).always(status(500)));
+    world.drive_until(240_000.0);
+    let held_from = world.exhaustions(id)[0].0;
+    let sent: Vec<f64> = world.sent_at(id).into_iter().filter(|at| *at > held_from).collect();
+    assert!(sent.len() > 40, "{}", sent.len());
+    for pair in sent.windows(2) {
+        let gap = pair[1] - pair[0];
+        assert!((TARGET..1.5 * TARGET).contains(&gap), "{gap} ms");
+    }
+}
+
+#[test]
 fn r18_a_blocking_reload_that_is_held_for_nearly_three_target_durations_is_let_be() {
     let mut world = live();
     let held = ok(2_000.0).after(2.9 * TARGET);
@@ -109,6 +126,26 @@ fn r18_a_refusal_after_a_held_wait_is_tried_again_as_a_plain_reload() {
     let plain = Site::PlaylistReload.defaults().headers_timeout.get();
     assert!(sent[2] - sent[1] < plain + 2.0 * TARGET, "the bound of a plain reload: {sent:?}");
     world.finished_at(id);
+}
+
+/// Whether the answer to such reloads, after they were sent again, ended an outage.
+fn ends_an_outage(reload: &Ask) -> bool {
+    let mut world = live();
+    // A request that holds and says nothing of its host.
+    let held = world.start(ask(Site::Segment).always(status(408)));
+    world.drive_until(60_000.0);
+    for _ in 0..3 {
+        world.start(reload.clone());
+    }
+    world.drive_until(90_000.0);
+    world.events(held).contains(&LogEvent::Hurried)
+}
+
+#[test]
+fn r18_a_wait_that_was_held_back_is_no_evidence_against_the_host() {
+    let reload = ask(Site::PlaylistReload).answers([hang(), ok(2_000.0)]);
+    assert!(ends_an_outage(&reload), "three plain ones are an outage");
+    assert!(!ends_an_outage(&reload.blocking()));
 }
 
 #[test]

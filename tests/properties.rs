@@ -116,7 +116,6 @@ fn play(session: &Session) -> World {
         policy.exhausted = session.mode;
     }
     let mut world = World::with(config);
-    world.tolerate_undercuts();
     if session.leftovers {
         world.keep_leftovers();
     }

@@ -71,6 +71,47 @@ fn r26_the_manifest_waits_minutes_if_the_server_says_so() {
 }
 
 #[test]
+fn r26_the_manifest_waits_for_all_of_five_minutes() {
+    for wait in [260.0, 290.0, 300.0] {
+        for seed in 0..20 {
+            let mut world = World::seeded(seed);
+            let answers = [busy(wait * SECOND), ok(9.0)];
+            let id = world.start(ask(Site::Manifest).answers(answers));
+            world.drive_until_idle();
+            world.finished_at(id);
+        }
+    }
+}
+
+#[test]
+fn r26_what_a_server_asked_for_survives_a_wait_for_the_network() {
+    let mut world = World::new();
+    world.online(false);
+    let id = world.start(ask(Site::Manifest).answers([busy(60.0 * SECOND), ok(9.0)]));
+    world.at(SECOND, |world| world.online(true));
+    world.drive_until(2.0 * SECOND);
+    let waits: Vec<_> = world.engine.retry_states().map(|state| state.wait).collect();
+    assert_eq!(waits, [Some(WaitReason::RetryAfter)]);
+    world.drive_until_idle();
+    assert!(world.sent_at(id)[1] >= 60.0 * SECOND + 20.0);
+}
+
+#[test]
+fn r26_what_a_server_asked_for_is_not_hurried_within_a_longer_delay() {
+    let mut world = World::new();
+    world.outage(0, 0.0, 60.0 * SECOND, busy(SECOND));
+    let id = world.start(ask(Site::Segment));
+    for at in [59_000.0, 59_100.0, 59_200.0] {
+        world.at(at, World::retry_now);
+    }
+    world.drive_until_idle();
+    world.finished_at(id);
+    for pair in world.sent_at(id).windows(2) {
+        assert!(pair[1] - pair[0] >= SECOND + 20.0, "{pair:?}");
+    }
+}
+
+#[test]
 fn r26_more_than_five_minutes_are_given_up_and_not_sent_early() {
     for site in [Site::Manifest, Site::PlaylistReload, Site::Segment] {
         let mut world = World::new();
@@ -115,6 +156,20 @@ fn neither_the_caller_nor_the_host_hurries_what_the_server_asked_for() {
     let waits: Vec<_> = world.engine.retry_states().map(|state| state.wait).collect();
     assert_eq!(waits, [Some(WaitReason::RetryAfter)]);
     assert_eq!(world.sent_at(id).len(), 1);
+}
+
+#[test]
+fn a_host_that_is_back_does_not_hurry_a_limit_of_rate() {
+    let mut world = World::new();
+    for _ in 0..3 {
+        world.start(ask(Site::Key).always(status(500)));
+    }
+    let id = world.start(ask(Site::Manifest).answers([status(429), ok(9.0)]));
+    world.drive_until(100.0);
+    world.start(ask(Site::Playlist).always(ok(9.0).after(5.0)));
+    world.drive_until_idle();
+    let sent = world.sent_at(id);
+    assert!(sent[1] >= 2.0 * SECOND, "{sent:?}");
 }
 
 #[test]

@@ -111,6 +111,27 @@ fn r16_a_buffer_of_four_seconds_ends_the_ladder_of_a_dead_host_by_then() {
 }
 
 #[test]
+fn r16_a_hang_after_a_quick_failure_keeps_the_deadline_of_the_buffer() {
+    let mut world = World::new();
+    world.playback(Some(4_000.0), None);
+    let id = world.start(ask(Site::Segment).answers([reject().after(1_000.0), hang()]));
+    world.drive_until(60_000.0);
+    let at = world.exhaustions(id)[0].0;
+    assert!(at <= 3_300.0, "{at}");
+}
+
+#[test]
+fn r16_a_buffer_that_is_reported_to_be_short_cuts_a_long_silence_at_once() {
+    let mut world = World::new();
+    world.playback(Some(60_000.0), None);
+    world.start(ask(Site::Segment).answers([silent(10.0), ok(9.0)]));
+    world.at(4_000.0, |world| world.playback(Some(1_000.0), None));
+    world.drive_until_idle();
+    let cut = world.actions.iter().find(|(_, action)| matches!(action, Action::Cut { .. }));
+    assert_eq!(cut.map(|(at, _)| *at), Some(4_000.0));
+}
+
+#[test]
 fn r16_a_full_buffer_leaves_the_ladder_as_it_is() {
     let mut world = World::new();
     world.playback(Some(60_000.0), None);
@@ -153,4 +174,13 @@ fn the_grace_after_a_late_wake_up_is_given_once() {
         assert_eq!(cut.map(|(at, _)| *at), Some(601_000.0));
         world.finished_at(id);
     }
+}
+
+#[test]
+fn a_time_out_after_a_late_wake_up_names_the_bound_and_not_the_time_asleep() {
+    let mut world = World::new();
+    let id = world.start(ask(Site::License).once_only().always(hang()));
+    world.freeze_until(600_000.0);
+    world.drive_until_idle();
+    assert_eq!(world.failure(id).1.limit, Some(Millis::new(15_000.0)));
 }

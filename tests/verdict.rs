@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::{Ask, World, ask, ok, status};
-use holdfast::core::{Alternatives, Config, Exhausted, Reason, Site};
+use common::{Answer, Ask, Part, World, ask, hang, ok, reject, status};
+use holdfast::core::{Alternatives, Config, Exhausted, FailureClass, Reason, Site};
 
 const MINUTE: f64 = 60_000.0;
 
@@ -88,6 +88,77 @@ fn auto_rejects_where_the_host_answers_for_other_urls() {
 }
 
 #[test]
+fn auto_rejects_where_the_host_answers_others_while_this_url_hangs() {
+    let mut world = World::new();
+    world.every(2_000.0, MINUTE, &ask(Site::Segment).always(ok(9.0)));
+    let id = world.start(ask(Site::Segment).always(hang()));
+    world.drive_until_idle();
+    let (at, failure) = world.failure(id);
+    assert!(at < MINUTE, "{at}");
+    assert_eq!(failure.class, FailureClass::Timeout);
+}
+
+/// An answer that is whole before any delay is over.
+fn prompt() -> Answer {
+    status(200).after(1.0).parts([Part::Chunk { gap: 1.0, bytes: 9.0 }, Part::End { gap: 0.0 }])
+}
+
+#[test]
+fn auto_rejects_after_two_failures_that_each_follow_an_answer_to_another() {
+    let alone = {
+        let mut world = World::new();
+        let id = world.start(dead());
+        world.drive_until(MINUTE);
+        world.sent_at(id)
+    };
+    for (answered, expected) in [(0, true), (1, true), (2, false), (3, false)] {
+        let mut world = World::new();
+        let id = world.start(dead());
+        for sent in &alone[..answered] {
+            world.at(sent + 21.0, |world| {
+                world.start(ask(Site::Segment).always(prompt()));
+            });
+        }
+        assert_eq!(holds(&mut world, id), expected, "{answered} of its waits");
+        assert_eq!(world.sent_at(id)[..4], alone[..4]);
+    }
+}
+
+#[test]
+fn several_answers_to_others_between_two_failures_count_as_one() {
+    let mut world = World::new();
+    let id = world.start(dead());
+    for at in [21.0, 25.0, 30.0, 35.0] {
+        world.at(at, |world| {
+            world.start(ask(Site::Segment).always(prompt()));
+        });
+    }
+    assert!(holds(&mut world, id));
+}
+
+#[test]
+fn auto_holds_where_one_other_answer_slipped_through_an_outage() {
+    let mut world = World::new();
+    let id = world.start(ask(Site::Segment).always(reject()));
+    world.drive_until(200.0);
+    world.start(ask(Site::Segment).always(ok(9.0).after(1.0)));
+    world.drive_until_idle();
+    assert!(world.exhaustions(id)[0].1.holding);
+}
+
+#[test]
+fn auto_holds_where_a_body_that_was_under_way_outlives_the_outage() {
+    let mut world = World::new();
+    world.outage(0, 10.0, 10_000.0, reject());
+    let long = [Part::Chunk { gap: 300.0, bytes: 9.0 }, Part::End { gap: 0.0 }];
+    world.start(ask(Site::Segment).always(status(200).parts(long)));
+    world.drive_until(10.0);
+    let id = world.start(ask(Site::Segment));
+    world.drive_until_idle();
+    world.finished_at(id);
+}
+
+#[test]
 fn auto_holds_where_only_another_host_answers() {
     let mut world = World::new();
     world.every(250.0, MINUTE, &ask(Site::Segment).host(1).always(ok(9.0)));
@@ -127,5 +198,28 @@ fn subtitles_and_steering_reject_because_playback_goes_on_without_them() {
         let mut world = World::new();
         let id = world.start(ask(site).alternatives(Alternatives::None).always(status(500)));
         assert!(!holds(&mut world, id), "{site:?}");
+    }
+}
+
+#[test]
+fn r5_a_license_and_a_certificate_are_sent_three_times_at_most_and_never_held() {
+    for site in [Site::License, Site::Certificate] {
+        let mut world = World::new();
+        let id = world.start(ask(site).alternatives(Alternatives::None).always(status(500)));
+        assert!(!holds(&mut world, id), "{site:?}");
+        assert_eq!(world.sent_at(id).len(), 3, "{site:?}");
+        assert_eq!(world.failure(id).1.reason, Reason::Attempts, "{site:?}");
+    }
+}
+
+#[test]
+fn r5_a_key_and_a_playlist_have_two_retries_and_are_then_held() {
+    for site in [Site::Key, Site::Playlist] {
+        let mut world = World::new();
+        let id = world.start(ask(site).always(status(500)));
+        assert!(holds(&mut world, id), "{site:?}");
+        let (at, failure) = world.exhaustions(id)[0];
+        assert_eq!(failure.attempts, 3, "{site:?}");
+        assert!(world.sent_at(id).iter().any(|sent| *sent > at), "{site:?}");
     }
 }

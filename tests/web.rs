@@ -6,11 +6,11 @@ mod browser;
 
 use std::rc::Rc;
 
-use browser::{Page, SEGMENT, field, record};
-use js_sys::{Array, Function};
+use browser::{Page, SEGMENT, field, now, record};
+use js_sys::{Array, Function, Promise};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
-use web_sys::{Request, RequestInit, Response};
+use web_sys::{AbortController, Request, RequestInit, Response};
 
 wasm_bindgen_test_configure!(run_in_browser);
 
@@ -27,7 +27,7 @@ async fn a_healthy_request_is_sent_accepted_and_finished() {
     page.driver.reading(1, 1, 10.0);
     assert!(page.driver.chunk(1, 1, 4.0, true, 20.0));
     assert!(page.driver.body_end(1, 1, 30.0));
-    assert_eq!(page.fixture.heard(), "sent accept");
+    assert_eq!(page.fixture.heard(), "sent accept changed", "the bandwidth, at least");
     assert_eq!(page.aborted(), [false]);
     assert_eq!(page.fixture.timer_count(), 0);
 }
@@ -79,7 +79,7 @@ async fn r10_an_abort_reaches_the_signal_of_the_attempt_and_leaves_no_timer() {
     assert_eq!(page.aborted(), [true]);
     assert_eq!(page.fixture.timer_count(), 0);
     page.sleep(300).await;
-    assert_eq!(page.fixture.heard(), "sent cut");
+    assert_eq!(page.fixture.heard(), "sent", "JavaScript knows of its own abort");
 }
 
 #[wasm_bindgen_test]
@@ -96,8 +96,10 @@ async fn r10_an_abort_within_a_delay_leaves_no_timer_and_sends_nothing() {
 #[wasm_bindgen_test]
 async fn an_adopted_attempt_is_not_sent_again_and_began_when_it_was_sent() {
     let page = Page::open();
-    let running = page.fixture.adopted();
-    page.start_with(1, "/media".into(), None, Some((running, 1.0)));
+    let controller = AbortController::new().expect("a controller");
+    page.start_adopted(1, &controller, 1.0);
+    let response: JsValue = Response::new_with_opt_str(Some("body")).expect("a response").into();
+    page.fixture.follow(1, 1, &Promise::resolve(&response));
     page.until("accept", 1).await;
     assert_eq!(page.fixture.heard(), "accept", "JavaScript has sent it");
     assert_eq!(page.fetches().length(), 0);
@@ -105,13 +107,24 @@ async fn an_adopted_attempt_is_not_sent_again_and_began_when_it_was_sent() {
 }
 
 #[wasm_bindgen_test]
+async fn an_adopted_attempt_that_fails_is_followed_by_one_of_the_drivers_own() {
+    let page = Page::open().answers(200);
+    let controller = AbortController::new().expect("a controller");
+    page.start_adopted(1, &controller, now());
+    page.fixture.follow(1, 1, &Promise::reject(&"broke".into()));
+    page.until("accept", 1).await;
+    assert_eq!(page.fixture.heard(), "cut changed sent changed accept");
+    assert_eq!(told(&page, "accept", 0, 1), JsValue::from(2));
+    assert!(controller.signal().aborted());
+}
+
+#[wasm_bindgen_test]
 async fn an_adopted_attempt_is_aborted_through_its_own_controller() {
     let page = Page::open();
-    let running = page.fixture.adopted();
-    page.start_with(1, "/media".into(), None, Some((running, 1.0)));
+    let controller = AbortController::new().expect("a controller");
+    page.start_adopted(1, &controller, 1.0);
     page.driver.abort(1);
-    let signal = field(&field(&page.fixture, "controller"), "signal");
-    assert!(field(&signal, "aborted").is_truthy());
+    assert!(controller.signal().aborted());
 }
 
 #[wasm_bindgen_test]
@@ -140,9 +153,108 @@ async fn a_listener_may_abort_the_very_request_that_it_is_told_of() {
         }
     });
     page.start(1);
-    page.until("cut", 1).await;
-    assert_eq!(page.fixture.heard(), "sent accept cut");
+    page.until("accept", 1).await;
+    page.sleep(0).await;
+    assert_eq!(page.fixture.heard(), "sent accept");
+    assert_eq!(page.aborted(), [true]);
     assert_eq!(page.fixture.timer_count(), 0);
+}
+
+#[wasm_bindgen_test]
+async fn a_listener_may_abort_the_attempt_that_is_being_sent() {
+    let page = Rc::new(Page::open().answers(200));
+    let own = Rc::downgrade(&page);
+    page.listen("sent", move || {
+        if let Some(page) = own.upgrade() {
+            page.driver.abort(1);
+        }
+    });
+    page.start(1);
+    assert_eq!(page.aborted(), [true]);
+    page.sleep(50).await;
+    assert_eq!(page.fixture.heard(), "sent");
+    assert_eq!(page.fixture.timer_count(), 0);
+}
+
+#[wasm_bindgen_test]
+async fn a_listener_may_close_the_driver_while_an_attempt_is_being_sent() {
+    let page = Rc::new(Page::open().answers(200));
+    let own = Rc::downgrade(&page);
+    page.listen("sent", move || {
+        if let Some(page) = own.upgrade() {
+            page.close();
+        }
+    });
+    page.start(1);
+    assert_eq!(page.aborted(), [true]);
+    page.sleep(50).await;
+    assert_eq!(page.fixture.heard(), "sent");
+}
+
+#[wasm_bindgen_test]
+async fn a_listener_of_an_attempts_signal_may_call_back_into_the_driver() {
+    let page = Rc::new(Page::open().meets("hang").answers(200));
+    page.start(1);
+    let own = Rc::downgrade(&page);
+    let listener = Closure::<dyn FnMut()>::new(move || {
+        if let Some(page) = own.upgrade() {
+            page.start(2);
+        }
+    });
+    let signal = field(&page.fetches().get(0), "signal");
+    let listen: Function = field(&signal, "addEventListener").into();
+    listen.call2(&signal, &"abort".into(), &listener.into_js_value()).expect("it listens");
+    page.driver.abort(1);
+    page.until("accept", 1).await;
+    assert_eq!(told(&page, "accept", 0, 0), JsValue::from(2));
+}
+
+#[wasm_bindgen_test]
+async fn a_fetch_may_close_the_driver_that_calls_it() {
+    let page = Rc::new(Page::open());
+    let own = Rc::downgrade(&page);
+    let signals = Array::new();
+    let seen = signals.clone();
+    let closing = Closure::<dyn FnMut(JsValue, JsValue)>::new(move |_, init| {
+        seen.push(&field(&init, "signal"));
+        if let Some(page) = own.upgrade() {
+            page.close();
+        }
+    });
+    let closing = closing.into_js_value().unchecked_into();
+    page.start_with(1, "/media".into(), js_sys::Object::new().into(), Some(closing));
+    assert!(field(&signals.get(0), "aborted").is_truthy());
+    page.sleep(50).await;
+    assert_eq!(page.fixture.heard(), "sent");
+}
+
+#[wasm_bindgen_test]
+async fn each_attempt_has_its_own_copy_of_the_init() {
+    let page = Page::open().answers(503).answers(200);
+    let init = js_sys::Object::new();
+    js_sys::Reflect::set(&init, &"mode".into(), &"cors".into()).expect("an object");
+    page.start_with(1, "/media".into(), init.clone().into(), None);
+    page.until("accept", 1).await;
+    let inits: Vec<_> = page.fetches().iter().map(|fetch| field(&fetch, "init")).collect();
+    assert_eq!(inits.len(), 2);
+    assert_ne!(inits[0], inits[1]);
+    assert_ne!(field(&inits[0], "signal"), field(&inits[1], "signal"));
+    assert!(inits.iter().all(|init| field(init, "mode") == "cors"));
+    assert_eq!(js_sys::Object::keys(&init).length(), 1, "the caller's is left alone");
+}
+
+#[wasm_bindgen_test]
+async fn the_error_that_broke_a_body_comes_with_the_verdict() {
+    let page = Page::open().answers(200).answers(200).answers(200);
+    page.start(1);
+    for attempt in 1..=3 {
+        page.until("accept", attempt).await;
+        let error = js_sys::TypeError::new("broke").into();
+        page.driver.body_lost(1, attempt, false, error, f64::from(attempt));
+    }
+    page.until("fail", 1).await;
+    assert_eq!(record(&told(&page, "fail", 0, 1))[..2], [22.0, 0.0]);
+    assert_eq!(field(&told(&page, "fail", 0, 3), "message"), JsValue::from("broke"));
 }
 
 #[wasm_bindgen_test]
@@ -151,13 +263,24 @@ async fn closing_aborts_what_is_under_way_and_leaves_no_timer() {
     page.start(1);
     page.start(2);
     page.until("cut", 1).await;
-    page.driver.close();
+    page.close();
     assert_eq!(page.fixture.timer_count(), 0);
     assert_eq!(page.aborted(), [true, true]);
     let heard = page.fixture.heard();
     page.sleep(300).await;
     assert_eq!(page.fixture.heard(), heard);
     assert_eq!((page.fixture.timer_count(), page.fetches().length()), (0, 2));
+}
+
+#[wasm_bindgen_test]
+async fn closing_leaves_a_body_under_way_to_its_reader() {
+    let page = Page::open().answers(200).meets("hang");
+    page.start(1);
+    page.until("accept", 1).await;
+    page.start(2);
+    page.close();
+    assert_eq!(page.aborted(), [false, true]);
+    assert_eq!(page.fixture.timer_count(), 0);
 }
 
 #[wasm_bindgen_test]
@@ -256,7 +379,7 @@ async fn a_page_in_place_of_media_is_sent_again() {
 async fn another_fetch_is_called_in_place_of_the_global_one() {
     let page = Page::open();
     let other = Function::new_with_args("input", "return new Response(input)");
-    page.start_with(1, "/media".into(), Some(other), None);
+    page.start_with(1, "/media".into(), js_sys::Object::new().into(), Some(other));
     page.until("accept", 1).await;
     assert_eq!(page.fetches().length(), 0);
 }
@@ -268,7 +391,7 @@ async fn a_request_with_a_body_is_sent_whole_each_time() {
     init.set_method("POST");
     init.set_body(&"challenge".into());
     let request = Request::new_with_str_and_init("/license", &init).expect("a request");
-    page.start_with(1, request.into(), None, None);
+    page.start_with(1, request.into(), js_sys::Object::new().into(), None);
     page.until("accept", 1).await;
     for fetch in page.fetches().iter() {
         let sent = field(&fetch, "input").unchecked_into::<Request>();
@@ -278,9 +401,11 @@ async fn a_request_with_a_body_is_sent_whole_each_time() {
 }
 
 #[wasm_bindgen_test]
-async fn an_error_response_is_final() {
+async fn a_response_of_which_nothing_can_be_read_is_final_and_handed_on() {
     let page = Page::open().answers(0);
     page.start(1);
     page.until("fail", 1).await;
     assert_eq!(record(&told(&page, "fail", 0, 1))[..3], [12.0, 4.0, 0.0]);
+    let response = told(&page, "fail", 0, 2).unchecked_into::<Response>();
+    assert_eq!(field(&response, "type"), JsValue::from("error"));
 }

@@ -34,7 +34,7 @@ pub enum Action {
         /// Whether the first bytes must be looked at.
         inspect: bool,
     },
-    /// [`Engine::retry_states`] has changed.
+    /// [`Engine::retry_states`] or [`Engine::estimator`] has changed.
     Changed,
     /// Abort the attempt.
     Cut {
@@ -56,6 +56,11 @@ pub enum Action {
         request: RequestId,
         /// Why.
         failure: Failure,
+    },
+    /// The caller has aborted. The request is over, and so is its attempt, if there is one.
+    Forget {
+        /// Whose.
+        request: RequestId,
     },
     /// The verdict: success. The request is over.
     Finish {
@@ -289,9 +294,7 @@ impl Engine {
         let Some(index) = self.position(request) else { return };
         let gone = self.requests.remove(index);
         self.note(now, gone.id, gone.attempts, LogEvent::Aborted, 0, 0.0);
-        if !matches!(gone.state, State::Waiting(_)) {
-            self.actions.push(Action::Cut { request: gone.id, attempt: gone.attempts });
-        }
+        self.actions.push(Action::Forget { request: gone.id });
         if gone.last_failure.is_some() {
             self.actions.push(Action::Changed);
         }
@@ -447,9 +450,8 @@ impl Engine {
         }
         self.note(now, gone.id, gone.attempts, LogEvent::Succeeded, 0, body.received);
         self.actions.push(Action::Finish { request: gone.id });
-        if gone.last_failure.is_some() {
-            self.actions.push(Action::Changed);
-        }
+        // The bandwidth has changed, at least.
+        self.actions.push(Action::Changed);
         for other in &mut self.requests {
             let alike = other.host == gone.host && other.site == gone.site;
             if alike && other.last_failure.is_some() && other.since <= gone.since {

@@ -133,8 +133,16 @@ impl Site {
             Self::Playlist => row(10.0, 8.0, 3, 0.5, 4.0, 20.0, 20.0),
             Self::PlaylistReload => row(10.0, 8.0, 3, 0.5, 4.0, 20.0, LONG_WAIT),
             Self::Init | Self::Segment => row(8.0, 5.0, 4, 0.4, 3.0, 15.0, LONG_WAIT),
-            Self::Key | Self::Certificate => row(8.0, 5.0, 3, 0.5, 4.0, 15.0, 15.0),
-            Self::License => row(15.0, 10.0, 3, 1.0, 4.0, 20.0, 20.0),
+            Self::Key => row(8.0, 5.0, 3, 0.5, 4.0, 15.0, 15.0),
+            // A license request may be good for one use only: two retries, and no hold.
+            Self::Certificate => SitePolicy {
+                exhausted: Exhausted::Reject,
+                ..row(8.0, 5.0, 3, 0.5, 4.0, 15.0, 15.0)
+            },
+            Self::License => SitePolicy {
+                exhausted: Exhausted::Reject,
+                ..row(15.0, 10.0, 3, 1.0, 4.0, 20.0, 20.0)
+            },
             Self::TextSegment => SitePolicy {
                 exhausted: Exhausted::Reject,
                 ..row(8.0, 5.0, 3, 0.5, 4.0, 10.0, LONG_WAIT)

@@ -3,9 +3,8 @@
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
-use js_sys::{Function, Promise};
+use js_sys::Function;
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{AbortController, RequestInit, Response};
 
 use super::fetch::{self, now};
@@ -67,8 +66,8 @@ impl Driver {
         Self { inner }
     }
 
-    /// Takes a request on and sends it. `adopted` and `controller` are an attempt that was
-    /// sent at `at` already; `flags` are 1 streaming, 2 not safe to send twice, 4 without a
+    /// Takes a request on and sends it. `adopted` aborts an attempt that was sent at `at`
+    /// already, and whose end JavaScript reports; `flags` are 1 streaming, 2 not safe to send twice, 4 without a
     /// body, 8 blocking; `alternatives` is the code of what was declared for this URL.
     /// `request` is the request's number; the numbers ascend.
     #[allow(
@@ -85,8 +84,7 @@ impl Driver {
         input: JsValue,
         init: JsValue,
         fetch: Option<Function>,
-        adopted: Option<Promise>,
-        controller: Option<AbortController>,
+        adopted: Option<AbortController>,
         at: f64,
     ) {
         let start = StartRequest {
@@ -107,7 +105,7 @@ impl Driver {
             input,
             init: init.unchecked_into::<RequestInit>(),
             fetch,
-            adopted: adopted.zip(controller),
+            adopted,
             attempt: 0,
             controller: None,
             response: None,
@@ -115,6 +113,34 @@ impl Driver {
         };
         self.inner.flights.borrow_mut().push((request, flight));
         self.inner.feed(|engine| engine.handle_start(start, Millis::new(at)));
+    }
+
+    /// The promise of an attempt has settled: with a response, or rejected with an error.
+    pub fn settled(
+        &self,
+        request: u32,
+        attempt: u32,
+        response: Option<Response>,
+        error: JsValue,
+        at: f64,
+    ) {
+        let facts = response.as_ref().map(fetch::facts);
+        let current = self.inner.with_flight(request, |flight| {
+            let current = flight.carries(attempt);
+            if current {
+                flight.response = response;
+                flight.error = error;
+            }
+            current
+        });
+        if current != Some(true) {
+            return;
+        }
+        let (id, at) = (RequestId(request), Millis::new(at));
+        self.inner.feed(|engine| match facts {
+            Some(facts) => engine.handle_response(id, attempt, facts, at),
+            None => engine.handle_rejected(id, attempt, at),
+        });
     }
 
     /// Somebody waits for the next byte.
@@ -147,7 +173,6 @@ impl Driver {
             return;
         }
         self.inner.with_flight(request, |flight| flight.error = error);
-        self.inner.notice_network();
         self.inner.feed(|engine| engine.handle_body_lost(id, attempt, at));
     }
 
@@ -156,7 +181,14 @@ impl Driver {
         self.inner.feed(|engine| engine.handle_abort(RequestId(request), now()));
     }
 
-    /// What the browser says of the network.
+    /// The timer has rung.
+    pub fn wake(&self) {
+        self.inner.wake.borrow_mut().rung();
+        self.inner.feed(|engine| engine.handle_timeout(now()));
+    }
+
+    /// What the browser says of the network. To be said before a failure is reported: the
+    /// event may still be on its way.
     pub fn online(&self, online: bool) {
         self.inner.feed(|engine| engine.handle_online(online, now()));
     }
@@ -205,13 +237,16 @@ impl Driver {
         records::log(self.inner.engine.borrow().log())
     }
 
-    /// Aborts what is under way and clears the timer. JavaScript settles its own promises.
+    /// Clears the timer and aborts what waits for its headers. Bodies under way, and all
+    /// promises, are left to JavaScript.
     pub fn close(&self) {
         self.inner.wake.borrow_mut().disarm();
         // Taken out first: an abort may call back.
         let flights = self.inner.flights.take();
-        let controllers = flights.into_iter().filter_map(|(_, mut flight)| flight.cut());
-        controllers.for_each(|controller| controller.abort());
+        let waiting = flights.into_iter().filter(|(_, flight)| flight.response.is_none());
+        for (_, mut flight) in waiting {
+            flight.cut().inspect(AbortController::abort);
+        }
     }
 }
 
@@ -256,8 +291,8 @@ impl Inner {
         let own = self.own.clone();
         self.wake.borrow_mut().arm(due, now(), move || {
             if let Some(inner) = own.upgrade() {
-                inner.wake.borrow_mut().rung();
-                inner.feed(|engine| engine.handle_timeout(now()));
+                // JavaScript calls back: a trap in there is noticed there.
+                inner.sink.ring();
             }
         });
     }
@@ -273,9 +308,8 @@ impl Inner {
             Action::Changed => self.sink.changed(),
             Action::Cut { request, attempt } => {
                 // Aborted after the borrow: its listeners are called at once and may call back.
-                if let Some(controller) = self.with_flight(request.0, Flight::cut).flatten() {
-                    controller.abort();
-                }
+                let controller = self.with_flight(request.0, Flight::cut).flatten();
+                controller.inspect(AbortController::abort);
                 self.sink.cut(request.0, attempt);
             }
             Action::Exhausted { request, failure } => {
@@ -288,6 +322,10 @@ impl Inner {
                 let failure = records::failure(&failure);
                 self.sink.fail(request.0, failure, response, error);
             }
+            Action::Forget { request } => {
+                let flight = self.take_flight(request.0);
+                flight.and_then(|mut flight| flight.cut()).inspect(AbortController::abort);
+            }
             // JavaScript knows: the end of the body was whole.
             Action::Finish { request } => drop(self.take_flight(request.0)),
             Action::Send { request, attempt } => self.send(request, attempt),
@@ -296,59 +334,24 @@ impl Inner {
 
     fn send(&self, request: RequestId, attempt: u32) {
         let Some((input, init, fetch, adopted)) = self.with_flight(request.0, |flight| {
-            let Flight { input, init, fetch, .. } = &*flight;
-            (input.clone(), init.clone(), fetch.clone(), flight.adopted.take())
+            flight.attempt = attempt;
+            flight.controller = flight.adopted.take();
+            let Flight { input, init, fetch, controller, .. } = &*flight;
+            (input.clone(), init.clone(), fetch.clone(), controller.is_some())
         }) else {
             return;
         };
-        let (promise, controller) = if let Some(adopted) = adopted {
-            adopted
-        } else if let Ok(controller) = AbortController::new() {
-            let promise = fetch::send(&input, &init, fetch.as_ref(), &controller);
-            self.sink.sent(request.0, attempt, now().get());
-            (promise, controller)
-        } else {
-            return;
-        };
-        self.with_flight(request.0, |flight| {
-            flight.attempt = attempt;
-            flight.controller = Some(controller);
+        let controller = AbortController::new();
+        let (false, Ok(controller)) = (adopted, controller) else { return };
+        let promise = fetch::send(&input, &init, fetch.as_ref(), &controller);
+        let kept = self.with_flight(request.0, |flight| {
+            flight.controller = Some(controller.clone());
         });
-        let own = self.own.clone();
-        spawn_local(async move {
-            let settled = JsFuture::from(promise).await;
-            if let Some(inner) = own.upgrade() {
-                inner.settled(request, attempt, settled);
-            }
-        });
-    }
-
-    /// The promise of an attempt has settled.
-    fn settled(&self, request: RequestId, attempt: u32, settled: Result<JsValue, JsValue>) {
-        let current = self.with_flight(request.0, |flight| flight.carries(attempt));
-        if current != Some(true) {
-            return;
+        if kept.is_none() {
+            // Closed from within the caller's own fetch.
+            controller.abort();
         }
-        match settled.map(JsCast::dyn_into::<Response>) {
-            Ok(Ok(response)) => {
-                let facts = fetch::facts(&response);
-                self.with_flight(request.0, |flight| flight.response = Some(response));
-                self.feed(|engine| engine.handle_response(request, attempt, facts, now()));
-            }
-            // A fetch that resolves with something else has failed as one that rejects.
-            Ok(Err(error)) | Err(error) => {
-                self.with_flight(request.0, |flight| flight.error = error);
-                self.notice_network();
-                self.feed(|engine| engine.handle_rejected(request, attempt, now()));
-            }
-        }
-    }
-
-    /// Asks for the network before a failure is judged: the event may still be on its way.
-    #[inline(never)]
-    fn notice_network(&self) {
-        let online = self.sink.online();
-        self.feed(|engine| engine.handle_online(online, now()));
+        self.sink.sent(request.0, attempt, now().get(), &promise);
     }
 
     fn with_flight<T>(&self, request: u32, use_it: impl FnOnce(&mut Flight) -> T) -> Option<T> {

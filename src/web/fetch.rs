@@ -1,6 +1,6 @@
 //! One attempt: the call of `fetch` and the head of its response.
 
-use js_sys::{Function, Promise};
+use js_sys::{Function, Object, Promise};
 use wasm_bindgen::prelude::*;
 use web_sys::{AbortController, Request, RequestInit, Response};
 
@@ -31,11 +31,13 @@ pub(super) fn send(
     fetch: Option<&Function>,
     controller: &AbortController,
 ) -> Promise {
+    // Its own init for each attempt: a caller's `fetch` may look at it later.
+    let init: RequestInit = Object::assign(&Object::new(), init).unchecked_into();
     init.set_signal(Some(&controller.signal()));
     let sent = match input.dyn_ref::<Request>() {
         // A request's body can be read once, so each attempt takes a copy.
-        Some(request) => request.clone().and_then(|copy| call(&copy, init, fetch)),
-        None => call(input, init, fetch),
+        Some(request) => request.clone().and_then(|copy| call(&copy, &init, fetch)),
+        None => call(input, &init, fetch),
     };
     sent.unwrap_or_else(|error| Promise::reject(&error))
 }

@@ -1,6 +1,6 @@
 //! What a request needs to be sent again.
 
-use js_sys::{Function, Promise};
+use js_sys::Function;
 use wasm_bindgen::prelude::*;
 use web_sys::{AbortController, RequestInit, Response};
 
@@ -13,7 +13,7 @@ pub(super) struct Flight {
     /// What to call instead of the global `fetch`.
     pub(super) fetch: Option<Function>,
     /// The attempt that JavaScript has sent before the engine was there.
-    pub(super) adopted: Option<(Promise, AbortController)>,
+    pub(super) adopted: Option<AbortController>,
     /// The attempt under way.
     pub(super) attempt: u32,
     /// Aborts the attempt under way; absent when there is none.

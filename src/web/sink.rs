@@ -1,5 +1,6 @@
 //! What the driver calls: an object that JavaScript supplies.
 
+use js_sys::Promise;
 use wasm_bindgen::prelude::*;
 use web_sys::Response;
 
@@ -8,9 +9,14 @@ extern "C" {
     /// The receiving end in JavaScript. Its methods are looked up when called.
     pub type Sink;
 
-    /// An attempt was sent.
+    /// An attempt was sent. How its promise settles is to be told to
+    /// [`Driver::settled`](super::Driver::settled).
     #[wasm_bindgen(method)]
-    pub(super) fn sent(this: &Sink, request: u32, attempt: u32, at: f64);
+    pub(super) fn sent(this: &Sink, request: u32, attempt: u32, at: f64, promise: &Promise);
+
+    /// The timer has rung: [`Driver::wake`](super::Driver::wake) is due.
+    #[wasm_bindgen(method)]
+    pub(super) fn ring(this: &Sink);
 
     /// The response is accepted: hand it on and read its body.
     #[wasm_bindgen(method)]
@@ -26,7 +32,8 @@ extern "C" {
     #[wasm_bindgen(method)]
     pub(super) fn cut(this: &Sink, request: u32, attempt: u32);
 
-    /// Failure, as a [record](super::records::failure()), with the response of a final refusal and the error of a final rejection where there is one.
+    /// Failure, as a [record](super::records::failure()), with the response of a final refusal
+    /// and the error of a final rejection, where there is one.
     #[wasm_bindgen(method)]
     pub(super) fn fail(
         this: &Sink,
@@ -43,8 +50,4 @@ extern "C" {
     /// What [`Driver::retry_states`](super::Driver::retry_states) tells has changed.
     #[wasm_bindgen(method)]
     pub(super) fn changed(this: &Sink);
-
-    /// What the browser says of the network.
-    #[wasm_bindgen(method)]
-    pub(super) fn online(this: &Sink) -> bool;
 }

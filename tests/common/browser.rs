@@ -1,9 +1,12 @@
 //! The receiving end of a driver, and globals that a test has replaced.
 
+use std::rc::Rc;
+
 use holdfast::web::{Driver, Sink};
 use js_sys::{Array, Function, Promise, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
+use web_sys::AbortController;
 
 #[wasm_bindgen(inline_js = r#"
 const { fetch, setTimeout, clearTimeout } = globalThis;
@@ -15,6 +18,7 @@ export class Fixture {
   answers = [];
   listeners = {};
   online = true;
+  closed = false;
   timers = new Set();
 
   constructor() {
@@ -24,7 +28,12 @@ export class Fixture {
     };
     const names = ['sent', 'accept', 'cut', 'fail', 'exhausted', 'changed'];
     this.sink = Object.fromEntries(names.map((name) => [name, tell(name)]));
-    this.sink.online = () => this.online;
+    const { sent } = this.sink;
+    this.sink.sent = (request, attempt, at, promise) => {
+      this.follow(request, attempt, promise);
+      sent(request, attempt, at);
+    };
+    this.sink.ring = () => this.closed || this.wake();
     globalThis.fetch = (input, init) => this.fetch(input, init);
     globalThis.setTimeout = (ring, ...rest) => {
       const timer = real.set(() => { this.timers.delete(timer); ring(); }, ...rest);
@@ -32,6 +41,19 @@ export class Fixture {
       return timer;
     };
     globalThis.clearTimeout = (timer) => { this.timers.delete(timer); real.clear(timer); };
+  }
+
+  attach(settled, wake) {
+    this.settled = settled;
+    this.wake = wake;
+  }
+  follow(request, attempt, promise) {
+    const settle = (response, error) =>
+      this.settled([request, attempt, response, error, performance.now(), this.online]);
+    promise.then(
+      (response) => this.closed || settle(response),
+      (error) => this.closed || settle(undefined, error),
+    );
   }
 
   fetch(input, init) {
@@ -55,10 +77,6 @@ export class Fixture {
   told(name) { return this.calls.filter(([said]) => said === name).map(([, ...rest]) => rest); }
   aborted() { return this.fetches.map(({ signal }) => signal.aborted); }
   timerCount() { return this.timers.size; }
-  adopted() {
-    this.controller = new AbortController();
-    return Promise.resolve(new Response('body'));
-  }
   sleep(ms) { return new Promise((resolve) => real.set(resolve, ms)); }
   async until(name, count) {
     for (let tries = 0; tries < 500; tries += 1) {
@@ -67,6 +85,7 @@ export class Fixture {
     }
     throw new Error(`${name} was not heard ${count} times, but ${this.heard()}`);
   }
+  close() { this.closed = true; }
   restore() {
     Object.assign(globalThis, { fetch, setTimeout, clearTimeout });
   }
@@ -93,24 +112,28 @@ extern "C" {
     #[wasm_bindgen(method, js_name = timerCount)]
     pub(crate) fn timer_count(this: &Fixture) -> usize;
     #[wasm_bindgen(method)]
-    pub(crate) fn adopted(this: &Fixture) -> Promise;
+    fn attach(this: &Fixture, settled: &Function, wake: &Function);
+    #[wasm_bindgen(method)]
+    pub(crate) fn follow(this: &Fixture, request: u32, attempt: u32, promise: &Promise);
     #[wasm_bindgen(method)]
     fn sleep(this: &Fixture, ms: u32) -> Promise;
     #[wasm_bindgen(method)]
     fn until(this: &Fixture, name: &str, count: u32) -> Promise;
+    #[wasm_bindgen(method)]
+    fn close(this: &Fixture);
     #[wasm_bindgen(method)]
     fn restore(this: &Fixture);
 }
 
 /// A driver whose page is a fixture. The globals come back when it is dropped.
 pub(crate) struct Page {
-    pub(crate) driver: Driver,
+    pub(crate) driver: Rc<Driver>,
     pub(crate) fixture: Fixture,
 }
 
 impl Drop for Page {
     fn drop(&mut self) {
-        self.driver.close();
+        self.close();
         self.fixture.restore();
     }
 }
@@ -128,12 +151,38 @@ fn numbers() -> Vec<f64> {
 
 pub(crate) const SEGMENT: u32 = 4;
 
+/// What tells the driver how an attempt has settled.
+fn settles(driver: &Rc<Driver>) -> Function {
+    let driver = Rc::downgrade(driver);
+    let settle = Closure::<dyn FnMut(Array)>::new(move |told: Array| {
+        let Some(driver) = driver.upgrade() else { return };
+        let number = |place| told.get(place).as_f64().expect("a number");
+        let response = told.get(2);
+        let response = response.is_truthy().then(|| response.unchecked_into());
+        driver.online(told.get(5).is_truthy());
+        driver.settled(number(0) as u32, number(1) as u32, response, told.get(3), number(4));
+    });
+    settle.into_js_value().unchecked_into()
+}
+
+/// What tells the driver that its timer has rung.
+fn wakes(driver: &Rc<Driver>) -> Function {
+    let driver = Rc::downgrade(driver);
+    let wake = Closure::<dyn FnMut()>::new(move || {
+        if let Some(driver) = driver.upgrade() {
+            driver.wake();
+        }
+    });
+    wake.into_js_value().unchecked_into()
+}
+
 impl Page {
     /// The driver comes first, so that whatever the fixture replaces is replaced late.
     pub(crate) fn open() -> Self {
         let sink = js_sys::Object::new();
-        let driver = Driver::new(&numbers(), sink.clone().unchecked_into::<Sink>());
+        let driver = Rc::new(Driver::new(&numbers(), sink.clone().unchecked_into::<Sink>()));
         let fixture = Fixture::new();
+        fixture.attach(&settles(&driver), &wakes(&driver));
         js_sys::Object::assign(&sink, &field(&fixture, "sink").unchecked_into());
         Self { driver, fixture }
     }
@@ -158,24 +207,30 @@ impl Page {
     }
 
     pub(crate) fn start(&self, request: u32) {
-        self.start_with(request, "/media".into(), None, None);
+        self.start_with(request, "/media".into(), js_sys::Object::new().into(), None);
     }
 
     pub(crate) fn start_with(
         &self,
         request: u32,
         input: JsValue,
+        init: JsValue,
         fetch: Option<Function>,
-        adopted: Option<(Promise, f64)>,
     ) {
-        let init = js_sys::Object::new().into();
-        let now = field(&js_sys::global(), "performance");
-        let now = Function::from(field(&now, "now")).call0(&now).expect("a time").as_f64();
-        let at = adopted.as_ref().map(|(_, at)| *at).or(now).expect("a number");
-        let controller = adopted.as_ref().map(|_| field(&self.fixture, "controller").into());
-        let adopted = adopted.map(|(promise, _)| promise);
-        let driver = &self.driver;
-        driver.start(request, SEGMENT, 0, 0, 0, input, init, fetch, adopted, controller, at);
+        self.driver.start(request, SEGMENT, 0, 0, 0, input, init, fetch, None, now());
+    }
+
+    /// Starts a request whose first attempt was sent at `at` already.
+    pub(crate) fn start_adopted(&self, request: u32, controller: &AbortController, at: f64) {
+        let (input, init) = (JsValue::from("/media"), js_sys::Object::new().into());
+        let controller = Some(controller.clone());
+        self.driver.start(request, SEGMENT, 0, 0, 0, input, init, None, controller, at);
+    }
+
+    /// Closes the driver, which is told nothing from then on.
+    pub(crate) fn close(&self) {
+        self.fixture.close();
+        self.driver.close();
     }
 
     pub(crate) fn listen<T: FnMut() + 'static>(&self, name: &str, listener: T) {
@@ -200,6 +255,13 @@ impl Page {
     pub(crate) fn fetches(&self) -> Array {
         field(&self.fixture, "fetches").into()
     }
+}
+
+/// The driver's clock.
+pub(crate) fn now() -> f64 {
+    let performance = field(&js_sys::global(), "performance");
+    let now = Function::from(field(&performance, "now")).call0(&performance);
+    now.expect("a time").as_f64().expect("a number")
 }
 
 /// A property of an object.

@@ -1,12 +1,14 @@
 //! What holds in every world: checked at each action, whatever the test is about.
 //!
-//! - A request settles at most once, and nothing but a cut names it afterwards.
+//! - A request settles at most once, or is forgotten once its caller aborts; nothing names it
+//!   afterwards.
 //! - No two attempts of a request are under way, and attempts are numbered without a gap.
 //! - A failed attempt is followed by the next one after 50 ms at the earliest, unless the
 //!   caller is in a hurry.
 //! - What a server asked to wait is never undercut.
 //! - Exhaustion is said once, and before the verdict of failure.
-//! - No timer without a request, and no change of the retry states without a word.
+//! - No timer without a request, and no change of the retry states or of the bandwidth without
+//!   a word.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,11 +18,18 @@ const FLOOR: f64 = 50.0;
 
 #[derive(Default)]
 pub(crate) struct Contract {
-    pub(crate) tolerates_undercuts: bool,
     requests: BTreeMap<u32, Watch>,
-    states: Vec<RetryState>,
+    shown: Shown,
     changed: bool,
     hurried: BTreeSet<u32>,
+}
+
+/// What whoever looks on can see.
+#[derive(Default, PartialEq)]
+struct Shown {
+    states: Vec<RetryState>,
+    bandwidth: Option<f64>,
+    excluded_bytes: f64,
 }
 
 #[derive(Default)]
@@ -58,6 +67,7 @@ impl Contract {
                 assert!(watch.exhausted, "{request:?} fails without exhaustion (R19)");
                 watch.over = true;
             }
+            Action::Forget { request } => self.alive(request).over = true,
             Action::Finish { request } => {
                 let watch = self.alive(request);
                 assert!(watch.under_way, "{request:?} succeeds without an attempt");
@@ -76,8 +86,8 @@ impl Contract {
         if let Some(ended) = watch.ended {
             assert!(hurried || now - ended >= FLOOR - 1e-6, "a hot loop: {} ms", now - ended);
         }
-        let kept = self.tolerates_undercuts || now >= watch.not_before;
-        assert!(kept, "Retry-After undercut by {} ms", watch.not_before - now);
+        let early = watch.not_before - now;
+        assert!(early <= 0.0, "Retry-After undercut by {early} ms");
         watch.attempt = attempt;
         watch.under_way = true;
     }
@@ -98,12 +108,6 @@ impl Contract {
         }
     }
 
-    pub(crate) fn handle_aborted(&mut self, request: u32) {
-        if let Some(watch) = self.requests.get_mut(&request) {
-            watch.over = true;
-        }
-    }
-
     pub(crate) fn handle_hurry(&mut self) {
         self.hurried.extend(self.requests.keys());
     }
@@ -113,10 +117,14 @@ impl Contract {
         if engine.request_count() == 0 {
             assert_eq!(engine.next_timeout(), None, "a timer without a request");
         }
-        let states: Vec<_> = engine.retry_states().collect();
+        let shown = Shown {
+            states: engine.retry_states().collect(),
+            bandwidth: engine.estimator().estimate(),
+            excluded_bytes: engine.estimator().excluded_bytes(),
+        };
         let changed = std::mem::take(&mut self.changed);
-        assert!(changed || states == self.states, "retry states changed without a word");
-        self.states = states;
+        assert!(changed || shown == self.shown, "what is shown changed without a word");
+        self.shown = shown;
     }
 
     fn alive(&mut self, request: RequestId) -> &mut Watch {

@@ -72,11 +72,6 @@ impl World {
         self.network.leftovers = true;
     }
 
-    /// Leaves it to the test whether what a server asked to wait is kept.
-    pub(crate) fn tolerate_undercuts(&mut self) {
-        self.contract.tolerates_undercuts = true;
-    }
-
     /// Whatever is sent to `host` from `from` until `to` meets `answer`.
     pub(crate) fn outage(&mut self, host: u32, from: f64, to: f64, answer: Answer) {
         self.network.outages.push((host, from, to, answer));
@@ -122,8 +117,6 @@ impl World {
     pub(crate) fn abort(&mut self, id: u32) {
         self.engine.handle_abort(RequestId(id), self.millis());
         self.drain();
-        self.contract.handle_aborted(id);
-        self.network.drop_request(id);
     }
 
     pub(crate) fn online(&mut self, online: bool) {
@@ -226,6 +219,7 @@ impl World {
                     self.network.send(request, attempt, self.now);
                 }
                 Action::Cut { request, attempt } => self.network.cut(request, attempt),
+                Action::Forget { request } => self.network.forget(request),
                 _ => {}
             }
             self.actions.push((self.now, action));

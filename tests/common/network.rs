@@ -67,9 +67,9 @@ impl Network {
         }
     }
 
-    pub(crate) fn drop_request(&mut self, id: u32) {
+    pub(crate) fn forget(&mut self, request: RequestId) {
         if !self.leftovers {
-            self.mail.retain(|(_, fact)| fact.attempt().is_none_or(|(of, _)| of.0 != id));
+            self.mail.retain(|(_, fact)| fact.attempt().is_none_or(|(of, _)| of != request));
         }
     }
 

@@ -37,12 +37,12 @@ const WAYS = {
   'withRetry of fetch': async (engine, url) =>
     Buffer.from(await (await withRetry(fetch, { engine })(url)).arrayBuffer()),
   'withRetry of FetchText': async (engine, url) => {
-    const text = async (/** @type {any} */ resource, /** @type {any} */ init) =>
+    const text = async (/** @type {any} */ resource, /** @type {any} */ init = {}) =>
       (await fetch(resource.url, init)).text();
     return Buffer.from(/** @type {any} */ (await withRetry(text, { engine })({ url })));
   },
   'withRetry of FetchBytes': async (engine, url) => {
-    const bytes = async (/** @type {any} */ resource, /** @type {any} */ { signal }) =>
+    const bytes = async (/** @type {any} */ resource, /** @type {any} */ { signal } = {}) =>
       /** @type {any} */ ((await fetch(resource.url, { signal })).body);
     return bytesOf(await withRetry(bytes, { engine })({ url }));
   },
@@ -157,7 +157,10 @@ test('R8: an URL object and a redirect make the requests that plain fetch makes'
 
 test('what cannot be sent is refused at once and never sent', async (t) => {
   const engine = await engineFor(t);
-  const { code } = await engine.fetch('http://').then(assert.fail, (error) => error);
+  const { code } = await engine.fetch('http://').then(
+    () => assert.fail(),
+    (error) => error,
+  );
   assert.equal(code, 'INVALID_URL');
   await assert.rejects(engine.fetch(`${server.origin}/x.ts`, { method: 'a b' }), TypeError);
   await assert.rejects(engine.fetch(`${server.origin}/x.ts`, { body: 'GET has none' }), TypeError);

@@ -226,7 +226,7 @@ test('listeners and hooks that throw are reported and break nothing', async (t) 
     },
   );
   let told = 0;
-  engine.subscribe(() => {
+  const unsubscribe = engine.subscribe(() => {
     throw broken[0];
   });
   engine.subscribe(() => void (told += 1));
@@ -235,6 +235,7 @@ test('listeners and hooks that throw are reported and break nothing', async (t) 
   assert.equal((await failureOf(engine.load({ url }))).code, 'SERVER_BUSY');
   await eventually(() => broken.every((error) => uncaught.includes(error)));
   assert.ok(told > 3, 'the listener after it was told');
+  unsubscribe();
   assert.ok(uncaught.every((error) => broken.includes(/** @type {Error} */ (error))));
 });
 

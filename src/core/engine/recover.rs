@@ -104,7 +104,7 @@ impl Engine {
     ) {
         let situation = self.record(index, outcome, aside, now);
         let step = self.next_wait(index, &situation, now);
-        if step.is_ok() || !matches!(outcome, Outcome::Status(_)) {
+        if step.is_ok() || !matches!(outcome, Outcome::Opaque | Outcome::Status(_)) {
             // A final refusal's response is left alone: the caller may want to read it.
             let Request { id: request, attempts: attempt, .. } = self.requests[index];
             self.actions.push(Action::Cut { request, attempt });
