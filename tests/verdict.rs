@@ -147,14 +147,17 @@ fn auto_holds_where_one_other_answer_slipped_through_an_outage() {
 }
 
 #[test]
-fn auto_holds_where_a_body_that_was_under_way_outlives_the_outage() {
+fn auto_holds_where_only_bodies_that_were_under_way_outlive_the_outage() {
     let mut world = World::new();
     world.outage(0, 10.0, 10_000.0, reject());
-    let long = [Part::Chunk { gap: 300.0, bytes: 9.0 }, Part::End { gap: 0.0 }];
-    world.start(ask(Site::Segment).always(status(200).parts(long)));
+    for gap in (0..20).map(|nth| 100.0 * f64::from(nth)) {
+        let long = [Part::Chunk { gap, bytes: 9.0 }, Part::End { gap: 0.0 }];
+        world.start(ask(Site::Segment).always(status(200).parts(long)));
+    }
     world.drive_until(10.0);
     let id = world.start(ask(Site::Segment));
     world.drive_until_idle();
+    assert!(world.exhaustions(id)[0].0 < 2_500.0);
     world.finished_at(id);
 }
 

@@ -1,6 +1,6 @@
 //! The engine: hosts and requests, and the only type that the boundary sees.
 
-use self::recover::{Aside, Hurry};
+use self::recover::{Aside, GRACE, Hurry};
 use super::classify::{Facts, FailureClass, Outcome, classify};
 use super::clock::Millis;
 use super::config::Config;
@@ -9,7 +9,7 @@ use super::estimate::Estimator;
 use super::host::Host;
 use super::log::{Entry, Log, LogEvent};
 use super::request::{Body, Delivery, Request, RequestId, RetryState, State};
-use super::retry::Alternatives;
+use super::retry::{Alternatives, WaitReason};
 use super::site::Site;
 use super::stall::{Playback, Stall, StallPolicy};
 use super::timer::Timer;
@@ -120,6 +120,8 @@ pub struct Engine {
     playback: Playback,
     playback_at: Millis,
     online: bool,
+    /// When time asleep was excused last.
+    excused: Millis,
     estimator: Estimator,
     actions: Vec<Action>,
     log: Log,
@@ -136,6 +138,7 @@ impl Engine {
             playback: Playback::default(),
             playback_at: Millis::ZERO,
             online: true,
+            excused: Millis::ZERO,
             estimator: Estimator::new(config.estimator),
             actions: Vec::new(),
             log: Log::new(config.log_capacity),
@@ -349,14 +352,23 @@ impl Engine {
     /// A wake-up far too late: the device slept, and nobody could have done anything.
     fn excuse_sleep(&mut self, now: Millis) {
         let Some((due, _)) = self.next_timeout() else { return };
-        let slept = now - due;
+        let slept = now - due.max(self.excused);
         if slept < SLEEP {
             return;
         }
+        self.excused = now;
         for request in &mut self.requests {
+            if matches!(request.state, State::Waiting(WaitReason::Offline)) {
+                // Its time is made good when the network is back, and that news may be in line.
+                if let Some(limit) = request.timers.at(Timer::Retry) {
+                    request.timers.set(Timer::Retry, limit + slept + GRACE);
+                }
+                continue;
+            }
             request.offline = request.offline + slept;
             request.exhausted = request.exhausted.map(|at| at + slept);
         }
+        self.actions.push(Action::Changed);
     }
 
     /// The next thing to do, until `None`.

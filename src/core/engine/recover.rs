@@ -36,7 +36,7 @@ pub(super) enum Hurry {
 const SPREAD: Millis = Millis::new(100.0);
 
 /// How long a page that was frozen gets to deliver what may have arrived meanwhile.
-const GRACE: Millis = Millis::new(1_000.0);
+pub(super) const GRACE: Millis = Millis::new(1_000.0);
 
 /// No hold is put off for longer than this by others.
 const LONGEST_QUEUE: Millis = Millis::new(30_000.0);
@@ -102,6 +102,8 @@ impl Engine {
         aside: Aside,
         now: Millis,
     ) {
+        // The page may learn of the failure before its late timer rings.
+        self.excuse_sleep(now);
         let situation = self.record(index, outcome, aside, now);
         let step = self.next_wait(index, &situation, now);
         if step.is_ok() || !matches!(outcome, Outcome::Opaque | Outcome::Status(_)) {
