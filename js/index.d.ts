@@ -224,14 +224,22 @@ export type FetchBytes = (
   init?: FetchBytesInit,
 ) => Promise<AsyncIterable<Uint8Array>>;
 
+/** What `load` makes of a body. */
+export interface LoadTypes {
+  arraybuffer: ArrayBuffer;
+  text: string;
+  json: unknown;
+}
+
 /** A buffered load, as adapters of players need it. */
-export interface LoadRequest {
+export interface LoadRequest<Type extends keyof LoadTypes = keyof LoadTypes> {
   url: string;
   /** Instead of `url` and `init`; a copy of it is sent at each attempt. */
   request?: Request;
   init?: RequestInit;
   site?: Site;
-  responseType?: 'arraybuffer' | 'text' | 'json';
+  /** `arraybuffer` by default. */
+  responseType?: Type;
   signal?: AbortSignal;
   onAttempt?(info: { attempt: number; at: number }): void;
   /** Headers are accepted; again for each attempt whose body was lost. */
@@ -242,14 +250,14 @@ export interface LoadRequest {
   onChunk?(chunk: Uint8Array): void;
 }
 
-export interface Loaded {
+export interface Loaded<Data = ArrayBuffer> {
   /** After redirects. */
   url: string;
   status: number;
   headers: Headers;
   /** Its body has been read. */
   response: Response;
-  data: ArrayBuffer | string | unknown;
+  data: Data;
   bytes: number;
   attempts: number;
   /** Of the attempt that succeeded. */
@@ -275,7 +283,10 @@ export interface Engine {
   readonly fetchText: FetchText;
   /** Two stages: resolves at headers, and the body is read as it is iterated, once. */
   readonly fetchBytes: FetchBytes;
-  load(request: LoadRequest): Promise<Loaded>;
+  /** A whole body; one that is lost is fetched again unseen. */
+  load<Type extends keyof LoadTypes = 'arraybuffer'>(
+    request: LoadRequest<Type>,
+  ): Promise<Loaded<LoadTypes[Type]>>;
   readonly state: EngineState;
   /** Told after each change of `state`. Returns the way out. */
   subscribe(listener: (state: EngineState) => void): () => void;

@@ -1,52 +1,9 @@
 import type Hls from 'hls.js';
 import type { HlsConfig, HlsLoadPolicies, Loader, LoaderConfig } from 'hls.js';
+import type { Engine } from '../index.js';
 
-/** The kinds of request that hls.js makes through a loader. */
-export type HlsSite =
-  | 'manifest'
-  | 'playlist'
-  | 'playlist-reload'
-  | 'init'
-  | 'segment'
-  | 'text-segment'
-  | 'key'
-  | 'certificate'
-  | 'steering'
-  | 'other';
-
-/** One request, as the adapter hands it to the engine. */
-export interface HlsRequest {
-  url: string;
-  site: HlsSite;
-  init?: RequestInit;
-  /** What `fetchSetup` returned; takes the place of `init`. */
-  request?: Request;
-  responseType?: 'arraybuffer' | 'text' | 'json';
-  signal?: AbortSignal;
-  onAttempt?(event: { attempt: number; at: number }): void;
-  onResponse?(event: { response: Response; at: number }): void;
-  onProgress?(event: { loaded: number; total: number; at: number }): void;
-  onChunk?(chunk: Uint8Array): void;
-}
-
-/** A whole answer. `timing` is that of the attempt that won. */
-export interface HlsLoaded {
-  url: string;
-  status: number;
-  headers: Headers;
-  response: Response;
-  data: any;
-  attempts: number;
-  timing: { start: number; first: number; end: number };
-  bytes: number;
-}
-
-/** The part of an engine that this adapter uses. What `createEngine()` returns fits. */
-export interface HlsEngine {
-  load(request: HlsRequest): Promise<HlsLoaded>;
-  reportPlayback(report: { bufferAhead?: number; targetDuration?: number; live?: boolean }): void;
-  declareAlternatives(site: string, count: number | undefined): void;
-}
+/** The part of an engine that this adapter uses. */
+export type HlsEngine = Pick<Engine, 'load' | 'reportPlayback' | 'declareAlternatives'>;
 
 /** Overrides of `hlsConfig`: any hls.js option; of a load policy, only the fields to change. */
 export type HlsOverrides = Omit<Partial<HlsConfig>, keyof HlsLoadPolicies> & {

@@ -5,7 +5,7 @@
  */
 
 /** @typedef {import('./hls.d.ts').HlsEngine} HlsEngine */
-/** @typedef {import('./hls.d.ts').HlsSite} HlsSite */
+/** @typedef {import('../index.d.ts').Site} HlsSite */
 /** @typedef {import('hls.js').HlsConfig} HlsConfig */
 /** @typedef {import('hls.js').LoaderContext} LoaderContext */
 /** @typedef {import('hls.js').LoaderConfiguration} LoaderConfiguration */
@@ -358,7 +358,7 @@ function createLoader(engine, warn) {
      * @param {LoaderCallbacks} callbacks
      * @param {HlsSite} site
      * @param {number} limit
-     * @returns {Promise<import('./hls.d.ts').HlsLoaded>}
+     * @returns {Promise<import('../index.d.ts').Loaded<any>>}
      */
     async #attempt(context, config, callbacks, site, limit) {
       const { stats } = this;
