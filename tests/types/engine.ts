@@ -30,7 +30,7 @@ void engine.fetch(new Request('https://example.test/'));
 void engine.fetch('https://example.test/', { site: 'licence' });
 
 // Loads.
-const loading: Promise<Loaded> = engine.load({
+const loading: Promise<Loaded<unknown>> = engine.load({
   url: 'https://example.test/',
   site: 'segment',
   responseType: 'json',
@@ -44,6 +44,9 @@ void loading.then(({ data, timing, headers }) => {
   const text: string | undefined = typeof data === 'string' ? data : undefined;
   return [text, timing.end - timing.start, headers.get('etag')];
 });
+const whole: Promise<Loaded<ArrayBuffer>> = engine.load({ url: 'https://example.test/' });
+const text: Promise<Loaded<string>> = engine.load({ url: '', responseType: 'text' });
+void [whole, text];
 // @ts-expect-error an URL is needed
 void engine.load({ site: 'segment' });
 // @ts-expect-error there is no such type

@@ -45,7 +45,7 @@ function record(engine) {
     requests,
     reports,
     alternatives,
-    /** @param {any} request */
+    /** @param {any} request @returns {Promise<import('holdfast').Loaded<any>>} */
     load(request) {
       requests.push(request);
       return engine.load(request);
