@@ -122,7 +122,7 @@ export class Engine {
     hasWarned = true;
     console.warn(
       `Holdfast: ${what}; requests go to plain fetch with a few retries. ` +
-        "Check that core_bg.wasm is served, and that the content security policy has script-src 'wasm-unsafe-eval'.",
+        "Check that core_bg.wasm is served (with esbuild or Rollup use holdfast/inline or holdfast/slim), and that the content security policy has script-src 'wasm-unsafe-eval'.",
       error,
     );
   }

@@ -86,7 +86,7 @@ const WHY = /** @type {Record<string, string>} */ ({
 function sentence({ site, url, class: kind, status, attempts, reason }) {
   const what = WHAT[kind] ?? `the server answered ${status}`;
   const why = WHY[reason] ? `; given up because ${WHY[reason]}` : '';
-  return `${site} ${url}: ${what} (attempt ${attempts}${why})`;
+  return `${site} ${url}: ${what} (attempts: ${attempts}${why})`;
 }
 
 /** @param {unknown} value */

@@ -11,16 +11,25 @@ import load, { Driver, initSync as loadSync, renew } from './pkg/core.js';
 /** @type {Promise<void> | undefined} */
 let loading;
 let ready = false;
+/** @type {unknown} why the module cannot be started again */
+let broken;
 /** @type {Array<() => void>} */
 let waiting = [];
 
 /**
- * Loads the module, or joins the load that is under way.
+ * Loads the module, or joins the load that is under way; where that one fails, which may be
+ * the fault of its source, this source is tried.
  *
  * @param {WasmSource | (() => WasmSource | PromiseLike<WasmSource>)} source
  * @returns {Promise<void>}
  */
-export function init(source) {
+export async function init(source) {
+  try {
+    if (loading) return await loading;
+  } catch {
+    // It was told to who began it.
+  }
+  if (broken) throw broken;
   loading ??= (async () => {
     const from = typeof source === 'function' ? source() : source;
     await load({ module_or_path: /** @type {any} */ (await compilable(from)) });
@@ -109,8 +118,8 @@ function restart() {
     return undefined;
   } catch (error) {
     ready = false;
-    loading = Promise.reject(error);
-    loading.catch(() => {});
+    loading = undefined;
+    broken = error;
     return error;
   }
 }

@@ -153,7 +153,7 @@ function checkClass(site, { attempts, backoff, allowOverride }) {
   if (INTERACTIVE.includes(site) && attempts > 3 && !allowOverride) {
     throw new OptionsError(
       `${field}.attempts`,
-      'at most 3, as somebody waits for the answer (allowOverride: true lifts this)',
+      'at most 3 at this site (allowOverride: true lifts this)',
       attempts,
     );
   }

@@ -1,6 +1,7 @@
 // @ts-check
 /** From what a caller passes to `fetch` to what a transfer needs. */
-import { HoldfastError } from './errors.js';
+import { HoldfastError, OptionsError } from './errors.js';
+import { SITES } from './names.js';
 import { siteOf } from './sites.js';
 
 /** @typedef {import('./index.d.ts').Site} Site */
@@ -10,9 +11,12 @@ import { siteOf } from './sites.js';
  * @param {import('./index.d.ts').FetchInit} init
  * @returns {Pick<import('./transfer.js').Request,
  *   'site' | 'url' | 'host' | 'input' | 'init' | 'once' | 'noBody' | 'signal'>}
- * @throws {HoldfastError} INVALID_URL
+ * @throws {HoldfastError} INVALID_URL, INVALID_OPTION
  */
 export function describe(input, { site, signal, idempotent, ...init }) {
+  if (site !== undefined && !SITES.includes(site)) {
+    throw new OptionsError('site', `one of ${SITES.join(', ')}`, site);
+  }
   const request = input instanceof Request ? input : undefined;
   const url = request ? request.url : String(input);
   const parsed = parse(url);
@@ -40,7 +44,11 @@ function parse(url) {
   try {
     return new URL(url, globalThis.document?.baseURI ?? globalThis.location?.href);
   } catch (cause) {
-    throw new HoldfastError('INVALID_URL', `not an URL: ${url}`, { cause });
+    throw new HoldfastError(
+      'INVALID_URL',
+      `not a URL: ${url} (outside a page it must be absolute)`,
+      { cause },
+    );
   }
 }
 

@@ -48,7 +48,10 @@ function readArguments() {
   });
   const names = values.only?.split(',') ?? demoScenarios;
   const unknown = names.find((name) => !scenarios.some((scenario) => scenario.name === name));
-  if (unknown !== undefined) throw new Error(`there is no scenario "${unknown}"`);
+  if (unknown !== undefined) {
+    const known = scenarios.map(({ name }) => name).join(', ');
+    throw new Error(`there is no scenario "${unknown}"; there are ${known}`);
+  }
   if (values.variant !== undefined && !['plain', 'holdfast'].includes(values.variant)) {
     throw new Error('--variant is plain or holdfast');
   }

@@ -22,6 +22,10 @@ if (values.help) {
     mediaDir: dir,
     port: Number(values.port),
     mediaPort: Number(values['media-port']),
+  }).catch((error) => {
+    if (error.code !== 'EADDRINUSE') throw error;
+    console.error(`lab: port ${error.port} is taken; try npm run lab -- --port 0 --media-port 0`);
+    process.exit(1);
   });
   console.log(`The lab is at ${lab.pageOrigin}/  (stop it with Ctrl-C)`);
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {

@@ -263,7 +263,7 @@ describe('a request made before the module is there', { concurrency: true }, () 
     const cold = await (await freshPackage(t)).node();
     const engine = cold.createEngine(quick({}, { wasm: `${server.origin}/core.wasm` }));
     t.after(() => engine.destroy());
-    const load = engine.load({ url: server.on('/response.mp4', later(300, ok(MEDIA))) });
+    const load = engine.load({ url: server.on('/response.mp4', later(1500, ok(MEDIA))) });
     assert.equal(await engine.ready, true);
     assert.deepEqual(bytes(await load), MEDIA);
     assert.equal(engine.log().at(-1)?.event, 'succeeded');
