@@ -122,6 +122,7 @@ export class Body {
     const start = concat([this.#start, chunk ?? new Uint8Array()]);
     this.#start = start;
     if (start.byteLength < ENOUGH && !done) return undefined;
+    if (!done && start.byteLength < 1024 && isBlank(start)) return undefined;
     const page = isPage(start, this.#type);
     this.#type = undefined;
     return page ? LOST : start.byteLength > 0 ? start : undefined;
@@ -149,6 +150,9 @@ export class Body {
   }
 }
 
+/** Whether there is nothing but white space yet. @param {Uint8Array} bytes */
+const isBlank = (bytes) => bytes.every((byte) => byte === 32 || (byte >= 9 && byte <= 13));
+
 /**
  * Whether bytes are the start of an HTML page or, where the type says so, of a JSON document.
  * Only what is certain counts: servers label playlists and segments with all sorts of types.
@@ -158,10 +162,11 @@ export class Body {
  */
 export function isPage(chunk, type) {
   const start = new TextDecoder('latin1')
-    .decode(chunk.subarray(0, 64))
+    .decode(chunk.subarray(0, 1100))
     .replace(/^(ï»¿)?\s+|^ï»¿/, '')
     .toLowerCase();
-  if (/^<(!doctype html|html|head|body|script)\b/.test(start)) return true;
+  if (/^(<(\?xml|!--)[^>]*>\s*)*<(!doctype html|html|head|body|script|title)\b/.test(start))
+    return true;
   if (/html/i.test(type)) return start.startsWith('<');
   return /json/i.test(type) && /^[{[]/.test(start);
 }

@@ -182,7 +182,7 @@ export class Engine {
    */
   fetch = async (input, init = {}, transport = this.#options.fetch) => {
     const transfer = this.#begin({
-      ...describe(input, init),
+      ...describe(input, init ?? {}),
       fetch: transport,
       streaming: true,
       keepsRefusal: true,
@@ -475,8 +475,8 @@ export class Engine {
 
   /** @param {import('./index.d.ts').PlaybackReport} report */
   reportPlayback = (report) => {
-    this.#playback = report;
-    const { bufferAhead, targetDuration } = report;
+    this.#playback = report ?? {};
+    const { bufferAhead, targetDuration } = this.#playback;
     this.#call((driver) => driver.playback(ms(bufferAhead), ms(targetDuration)));
   };
 

@@ -56,9 +56,11 @@ export class RequestError extends HoldfastError {
  */
 export function isHoldfastError(value) {
   return (
-    value instanceof Error &&
-    /^(Holdfast|Options|Request)Error$/.test(value.name) &&
-    'code' in value
+    typeof value === 'object' &&
+    value !== null &&
+    'code' in value &&
+    'name' in value &&
+    /^(Holdfast|Options|Request)Error$/.test(String(value.name))
   );
 }
 

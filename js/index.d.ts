@@ -81,11 +81,14 @@ export type ExhaustedMode = 'auto' | 'hold' | 'reject';
 
 /** The policy of one site. */
 export interface SitePolicy {
-  /** How long to wait for the response's headers. */
+  /** How long to wait for the response's headers. Each time-out widens it by half, up to 30 s. */
   headersTimeout: number;
   /** The same while the host has never answered; widens by half with each time-out. */
   firstHeadersTimeout: number;
-  /** How long a body may stay silent while somebody waits for it. Slowness is no silence. */
+  /**
+   * How long a body may stay silent while somebody waits for it. Slowness is no silence. Each
+   * stall widens it by half, up to 30 s.
+   */
   stallTimeout: number;
   /** Attempts on the quick ladder, the first one included. */
   attempts: number;

@@ -76,7 +76,10 @@ const ENGINE = {
     (value) => Number.isInteger(value) && between(0, 100_000)(value),
     'a whole number between 0 and 100000',
   ),
-  wasm: must((value) => value !== null && value !== '', 'an URL, a response, bytes or a module'),
+  wasm: must(
+    (value) => value && /string|object/.test(typeof value),
+    'a URL, a response, bytes or a module',
+  ),
 };
 
 /**

@@ -46,7 +46,8 @@ export class Transfer {
   #response;
   #released = false;
   #settled = false;
-  #onAbort = () => this.#abort(this.request.signal?.reason);
+  // Chrome 96 and 97 know no reason.
+  #onAbort = () => this.#abort(this.request.signal?.reason ?? aborted());
   #onSettled;
   /** @type {Link | undefined} */
   link;
@@ -113,7 +114,7 @@ export class Transfer {
 
   /** The consumer wants no more. @param {unknown} [reason] */
   cancel(reason) {
-    this.#abort(reason ?? new DOMException('The body was cancelled', 'AbortError'));
+    this.#abort(reason ?? aborted());
   }
 
   // What the driver and the ladder report.
@@ -141,7 +142,14 @@ export class Transfer {
     }
     this.#response = response;
     this.timing.first = performance.now();
-    const body = new Body(response, monitor, inspect);
+    let body;
+    try {
+      body = new Body(response, monitor, inspect);
+    } catch (error) {
+      // Such as a body that the caller's own `fetch` has locked: nobody would ever settle this.
+      this.#abort(error);
+      return;
+    }
     this.#current = body;
     if (body.suspicious) void this.#introduceWhenSafe(body, response);
     else this.#introduce(body, response);
@@ -245,6 +253,8 @@ function handOver(body, monitor) {
   if (body.state === 'lost') monitor.lost(undefined);
   if (body.state === 'page') monitor.page();
 }
+
+const aborted = () => new DOMException('The request was aborted', 'AbortError');
 
 /** For the body of a final refusal: nothing is left to decide. @type {Link} */
 const PLAIN = {

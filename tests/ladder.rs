@@ -303,3 +303,11 @@ fn every_success_says_that_the_bandwidth_has_changed() {
     let said: Vec<_> = world.actions.iter().rev().take(2).map(|(_, action)| *action).collect();
     assert_eq!(said, [Action::Changed, Action::Finish { request: RequestId(1) }]);
 }
+
+#[test]
+fn a_host_that_always_takes_longer_than_the_bound_is_reached_all_the_same() {
+    let mut world = World::new();
+    let id = world.start(ask(Site::Segment).always(ok(1_000.0).after(20_000.0)));
+    world.drive_until_idle();
+    assert!(world.finished_at(id) < 120_000.0, "each time-out widens the next bound by half");
+}

@@ -184,3 +184,13 @@ fn a_time_out_after_a_late_wake_up_names_the_bound_and_not_the_time_asleep() {
     world.drive_until_idle();
     assert_eq!(world.failure(id).1.limit, Some(Millis::new(15_000.0)));
 }
+
+#[test]
+fn a_server_whose_every_body_pauses_longer_than_the_bound_gets_one_through() {
+    let mut world = World::new();
+    let after = |gap| Part::Chunk { gap, bytes: 10.0 };
+    let parts = [after(0.0), after(12_000.0), Part::End { gap: 0.0 }];
+    let id = world.start(ask(Site::Segment).always(status(200).parts(parts)));
+    world.drive_until_idle();
+    assert!(world.finished_at(id) < 60_000.0, "each silence that was cut widens the next bound");
+}

@@ -175,6 +175,7 @@ impl Engine {
             offline: Millis::ZERO,
             since: now,
             header_timeouts: 0,
+            stalls: 0,
             graced: false,
             failed_in: 0,
             bound: Millis::ZERO,
@@ -207,6 +208,10 @@ impl Engine {
         let facts = Facts { outcome, online: self.online, retry_after: false };
         let success = classify(facts).class == FailureClass::Success;
         let host = self.requests[index].host;
+        if !self.requests[index].blocking {
+            let took = now - self.requests[index].since;
+            self.hosts[host as usize].handle_lateness(took);
+        }
         let recovered = self.hosts[host as usize].handle_answer(success);
         if !success {
             let aside = Aside { retry_after: response.retry_after, limit: None };
@@ -217,7 +222,7 @@ impl Engine {
         let request = &mut self.requests[index];
         request.timers.stop(Timer::Headers);
         request.state = State::Body(Box::new(Body {
-            stall: Stall::new(StallPolicy::new(stall_timeout)),
+            stall: Stall::new(StallPolicy::new(stall_timeout).widened(request.stalls)),
             status: response.status,
             received: 0.0,
             total: response.length,

@@ -4,10 +4,14 @@
 //! answer for others of the same site since a request began to fail (the verdict rule). The
 //! circuit breaker keeps its own state.
 
+use super::clock::Millis;
+
 /// The record of one host.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Host {
     answered: bool,
+    /// How long its headers take at worst, of late.
+    pub(super) lateness: Millis,
     /// Failures in a row, over all requests.
     failures: u32,
 }
@@ -26,6 +30,11 @@ impl Host {
             self.failures = 0;
         }
         recovered
+    }
+
+    /// Headers took so long; what was long ago fades.
+    pub(super) fn handle_lateness(&mut self, took: Millis) {
+        self.lateness = took.max(self.lateness * 0.8);
     }
 
     /// An attempt failed in a way that speaks of the host.

@@ -91,6 +91,8 @@ pub(super) struct Request {
     /// When the current attempt was sent, or the current wait began.
     pub(super) since: Millis,
     pub(super) header_timeouts: u32,
+    /// Bodies that were cut for their silence.
+    pub(super) stalls: u32,
     pub(super) graced: bool,
     /// The classes of its failures so far, as bits.
     pub(super) failed_in: u32,

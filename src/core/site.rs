@@ -46,12 +46,13 @@ pub enum SiteClass {
 /// The policy of one site. All spans are in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SitePolicy {
-    /// How long to wait for the response's headers.
+    /// How long to wait for the response's headers. Each time-out of a request widens it by half,
+    /// up to 30 s: a host that is merely slow must be reached in the end.
     pub headers_timeout: Millis,
     /// The same while the host has never answered; it widens by half with each time-out, up
     /// to `headers_timeout`.
     pub first_headers_timeout: Millis,
-    /// How long a body may stay silent while somebody waits for it (R17).
+    /// How long a body may stay silent while somebody waits for it (R17). Widened likewise.
     pub stall_timeout: Millis,
     /// Attempts on the quick ladder, the first one included.
     pub attempts: u32,

@@ -31,6 +31,15 @@ impl StallPolicy {
     pub const fn new(bound: Millis) -> Self {
         Self { bound, floor: Millis::new(2_000.0) }
     }
+
+    /// The same for a request that had `stalls` bodies cut: half as long again each time, as a
+    /// server whose every body pauses for longer than the bound would never get one through.
+    #[must_use]
+    pub fn widened(self, stalls: u32) -> Self {
+        let factor = 1.5_f64.powi(stalls.min(16) as i32);
+        let widest = self.bound.max(Millis::new(30_000.0));
+        Self { bound: (self.bound * factor).min(widest), floor: (self.floor * factor).min(widest) }
+    }
 }
 
 /// How often one silence is given the benefit of a late wake-up, and for how long.

@@ -58,7 +58,7 @@ describe('retries', { concurrency: true }, () => {
     assert.equal(error.code, 'TIMEOUT');
     assert.equal(error.svta, 3002);
     assert.equal(error.status, 0);
-    assert.equal(Math.round(error.limit), 600);
+    assert.equal(Math.round(error.limit), 900, 'half as long again as the first');
     assert.equal(server.seen('/never.mp4').length, 2);
   });
 

@@ -11,6 +11,10 @@ use crate::core::timer::Timer;
 /// No ladder is shorter than this, however little is buffered (R16).
 const SHORTEST_LADDER: Millis = Millis::new(3_000.0);
 
+/// What repeated silence widens a bound to, at most: a server that always takes its time must
+/// be waited for in the end, or no attempt ever succeeds.
+const WIDEST: Millis = Millis::new(30_000.0);
+
 /// No attempt gets less than this for its headers.
 const SHORTEST_WAIT: Millis = Millis::new(1_000.0);
 
@@ -38,12 +42,14 @@ impl Engine {
     /// The bound for the headers of the attempt that is about to be sent.
     pub(super) fn headers_timeout(&self, request: &Request, now: Millis) -> Millis {
         let policy = self.policy(request, now);
+        let widened = 1.5_f64.powi(request.header_timeouts.min(16) as i32);
+        let widest = policy.headers_timeout.max(WIDEST);
         let usual = if self.hosts[request.host as usize].is_known() {
             policy.headers_timeout
         } else {
-            let widened = 1.5_f64.powi(request.header_timeouts.min(16) as i32);
-            (policy.first_headers_timeout * widened).min(policy.headers_timeout)
+            policy.first_headers_timeout
         };
+        let usual = (usual * widened).min(widest);
         if request.blocking {
             // The server may hold a blocking reload for three target durations (R18).
             let target = self.playback.target_duration.unwrap_or(Millis::from_secs(6.0));
@@ -56,7 +62,9 @@ impl Engine {
             // The first attempt must leave the ladder its time; a host that is merely slow
             // gets the whole bound from the second one on.
             let left = request.started + request.offline + policy.deadline - now;
-            return usual.min(left.max(SHORTEST_WAIT));
+            // Nor is a host cut for being as late as it is used to be.
+            let late = self.hosts[request.host as usize].lateness * 1.5;
+            return usual.min(left.max(SHORTEST_WAIT).max(late));
         }
         usual
     }

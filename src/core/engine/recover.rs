@@ -145,6 +145,7 @@ impl Engine {
                 request.ladder -= 1;
             }
             FailureClass::Timeout => request.header_timeouts += 1,
+            FailureClass::Stall => request.stalls += 1,
             _ => {}
         }
         // The answer that was held back did not come: ask for what is there now.
