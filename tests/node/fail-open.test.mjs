@@ -31,7 +31,7 @@ const WAYS = {
   'a page in its place': () => fetch(server.on('/core.wasm', page())),
   'a promise that rejects': () => Promise.reject(new Error('offline')),
   'a URL that nothing answers': () => 'http://127.0.0.1:1/core.wasm',
-  'something that is no source': () => 42,
+  'something that is no source': () => ({ not: 'a source' }),
 };
 
 for (const [what, source] of Object.entries(WAYS)) {
