@@ -5,7 +5,7 @@ import { chunksOf, MIN_CHUNK_SIZE } from './chunks.js';
 import { Deferred } from './deferred.js';
 import { HoldfastError } from './errors.js';
 import { Ladder } from './ladder.js';
-import { driverLink } from './link.js';
+import { driverLink, isOnline } from './link.js';
 import { Driver, isReady, onTrap, startOver } from './module.js';
 import { SITES } from './names.js';
 import { flatten, parseOptions } from './options.js';
@@ -443,10 +443,10 @@ export class Engine {
         retryState[request] = Object.freeze({ site, url, host, ...state });
       }
       const bandwidth = driver.bandwidth();
-      Object.freeze(retryState);
       slots.bandwidth = Number.isNaN(bandwidth) ? undefined : bandwidth;
       slots.excludedBytes = driver.excludedBytes();
     });
+    Object.freeze(retryState);
     return slots;
   }
 
@@ -512,8 +512,6 @@ export class Engine {
 }
 
 const destroyed = () => new HoldfastError('DESTROYED', 'the engine was destroyed');
-
-const isOnline = () => globalThis.navigator?.onLine !== false;
 
 /** Seconds to milliseconds; negative stands for unknown. @param {number | undefined} seconds */
 const ms = (seconds) =>

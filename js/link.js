@@ -1,6 +1,9 @@
 // @ts-check
 /** The line between a transfer and the driver that decides for it. */
 
+/** What the browser says of the network; `true` proves nothing. */
+export const isOnline = () => globalThis.navigator?.onLine !== false;
+
 /**
  * @param {(use: (driver: import('./pkg/core.js').Driver) => boolean | void) => boolean} call
  *   calls the driver; true where it is gone, so that a body goes on without it
@@ -16,7 +19,7 @@ export function driverLink(call, id) {
       end: () => call((driver) => driver.bodyEnd(id, attempt, now())),
       lost: (error) =>
         void call((driver) => {
-          driver.online(globalThis.navigator?.onLine !== false);
+          driver.online(isOnline());
           driver.bodyLost(id, attempt, false, error, now());
         }),
       page: () => void call((driver) => driver.bodyLost(id, attempt, true, undefined, now())),

@@ -25,6 +25,16 @@ pub fn equal_jitter(span: Millis, unit: f64) -> Millis {
     (span * (0.5 + 0.5 * unit)).max(FLOOR)
 }
 
+/// What repeated time-outs and silences widen a bound to, at most.
+const WIDEST: Millis = Millis::new(30_000.0);
+
+/// The bound after it was exceeded `times` times: half as long again each time, up to 30 s or
+/// the bound itself. A server that always takes its time must be waited for in the end, or no
+/// attempt ever succeeds.
+pub(super) fn widened(bound: Millis, times: u32, most: Millis) -> Millis {
+    (bound * 1.5_f64.powi(times.min(16) as i32)).min(most.max(WIDEST))
+}
+
 /// For attempts that timed out: waiting was the pause already, and at a span of seconds the
 /// attempts space themselves. A quarter of full jitter keeps clients out of step.
 pub(super) fn after_timeout(span: Millis, unit: f64) -> Millis {

@@ -1,8 +1,5 @@
-//! What is remembered of a host: whether it answers, and for whom.
-//!
-//! Enough for two questions: has it ever answered (the first headers timeout), and did it
-//! answer for others of the same site since a request began to fail (the verdict rule). The
-//! circuit breaker keeps its own state.
+//! What is remembered of a host: whether it has ever answered (the first headers timeout), how
+//! late its answers are of late, and whether it is in an outage.
 
 use super::clock::Millis;
 

@@ -6,6 +6,7 @@
 //! bound shrinks to what it can pay; never below two seconds, and never below four times the
 //! gaps that this very body is used to.
 
+use super::backoff::widened;
 use super::clock::Millis;
 
 /// What the player says of its playback (`engine.reportPlayback`).
@@ -36,9 +37,10 @@ impl StallPolicy {
     /// server whose every body pauses for longer than the bound would never get one through.
     #[must_use]
     pub fn widened(self, stalls: u32) -> Self {
-        let factor = 1.5_f64.powi(stalls.min(16) as i32);
-        let widest = self.bound.max(Millis::new(30_000.0));
-        Self { bound: (self.bound * factor).min(widest), floor: (self.floor * factor).min(widest) }
+        Self {
+            bound: widened(self.bound, stalls, self.bound),
+            floor: widened(self.floor, stalls, self.bound),
+        }
     }
 }
 

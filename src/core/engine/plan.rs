@@ -2,6 +2,7 @@
 //! player has said and with what is known of the host.
 
 use super::Engine;
+use crate::core::backoff::widened;
 use crate::core::clock::Millis;
 use crate::core::request::{Request, State};
 use crate::core::site::{SiteClass, SitePolicy};
@@ -10,10 +11,6 @@ use crate::core::timer::Timer;
 
 /// No ladder is shorter than this, however little is buffered (R16).
 const SHORTEST_LADDER: Millis = Millis::new(3_000.0);
-
-/// What repeated silence widens a bound to, at most: a server that always takes its time must
-/// be waited for in the end, or no attempt ever succeeds.
-const WIDEST: Millis = Millis::new(30_000.0);
 
 /// No attempt gets less than this for its headers.
 const SHORTEST_WAIT: Millis = Millis::new(1_000.0);
@@ -42,14 +39,12 @@ impl Engine {
     /// The bound for the headers of the attempt that is about to be sent.
     pub(super) fn headers_timeout(&self, request: &Request, now: Millis) -> Millis {
         let policy = self.policy(request, now);
-        let widened = 1.5_f64.powi(request.header_timeouts.min(16) as i32);
-        let widest = policy.headers_timeout.max(WIDEST);
         let usual = if self.hosts[request.host as usize].is_known() {
             policy.headers_timeout
         } else {
             policy.first_headers_timeout
         };
-        let usual = (usual * widened).min(widest);
+        let usual = widened(usual, request.header_timeouts, policy.headers_timeout);
         if request.blocking {
             // The server may hold a blocking reload for three target durations (R18).
             let target = self.playback.target_duration.unwrap_or(Millis::from_secs(6.0));
