@@ -1,30 +1,38 @@
 // @ts-check
 /** The engine as callers see it. */
-import { concat } from './bytes.js';
 import { chunksOf, MIN_CHUNK_SIZE } from './chunks.js';
 import { Deferred } from './deferred.js';
 import { HoldfastError } from './errors.js';
+import { hasHooks, hooksFor } from './hooks.js';
+import { Hosts, numberOfUrl, plain } from './hosts.js';
 import { Ladder } from './ladder.js';
-import { driverLink, isOnline } from './link.js';
+import { driverLink, sayOnline } from './link.js';
+import { load } from './load.js';
 import { Driver, isReady, onTrap, startOver } from './module.js';
-import { SITES } from './names.js';
+import { FACT, HOOKS, SITES, VIEW } from './names.js';
 import { flatten, parseOptions } from './options.js';
-import { entryOf, failureOf, retryOf } from './records.js';
+import { entryOf, failureOf, retryOf, rowsOf } from './records.js';
 import { describe, resourceToFetch } from './request.js';
 import { stitch } from './response.js';
 import { attempt, Slots } from './state.js';
-import { RESTART, Transfer } from './transfer.js';
+import { svtaErrors } from './svta.js';
+import { Transfer } from './transfer.js';
 
 /** @typedef {import('./index.d.ts').EngineOptions} EngineOptions */
 /** @typedef {import('./index.d.ts').EngineState} EngineState */
 /** @typedef {import('./index.d.ts').Site} Site */
 
-const FLAGS = { streaming: 1, once: 2, noBody: 4, blocking: 8 };
+const FLAGS = { streaming: 1, once: 2, noBody: 4, blocking: 8, optional: 16, directives: 32 };
 /** How a count of alternatives crosses: not declared, none, some. */
 const alternativesCode = (/** @type {number | undefined} */ count) =>
   count === undefined ? 0 : count > 0 ? 2 : 1;
 /** How long a failed request waits for the module, in milliseconds. */
 const MODULE_PATIENCE = 3000;
+/** Only who has hooks needs it, and has it loaded. @type {typeof import('./counsel.js') | undefined} */
+let counsel;
+const loadCounsel = async () => {
+  counsel ??= await import('./counsel.js');
+};
 /** Every engine of a page fails open for the same reason; it is said once. */
 let hasWarned = false;
 /** So many of the last exhaustions are kept. */
@@ -37,8 +45,17 @@ export class Engine {
   #driver;
   #destroyed = false;
   #lastId = 0;
-  /** @type {Map<string, number>} */
-  #hosts = new Map();
+  #hosts;
+  /** @type {import('./counsel.js').Counsel | undefined} */
+  #counsel;
+  /** Who decides whether this tab probes a host. @type {((host: string) => Promise<boolean>) | undefined} */
+  #elect;
+  /** @type {import('./index.d.ts').SourceOptions | undefined} */
+  #source;
+  /** The number of the first request of this source. */
+  #sourceStart = 0;
+  /** @type {Map<import('./index.d.ts').Site, import('./hooks.js').Hooks>} */
+  #hooks = new Map();
   /** @type {Map<number, Transfer>} what the driver decides for */
   #transfers = new Map();
   /** @type {Map<Transfer, Ladder>} what the small ladder carries */
@@ -50,7 +67,7 @@ export class Engine {
   /** @type {Slots} */
   #slots;
   #onNetwork = () => {
-    this.#call((driver) => driver.online(isOnline()));
+    this.#call(sayOnline);
   };
   /** @type {Deferred<boolean>} whether the module is too late for what failed without it */
   #late = new Deferred();
@@ -67,13 +84,23 @@ export class Engine {
   constructor(options, load) {
     this.#numbers = flatten(options, parseOptions(options));
     this.#options = options;
+    this.#hosts = new Hosts(options.getCdnId);
     this.#slots = new Slots(
-      { mode: 'starting', retryState: {}, retryExhausted: [], excludedBytes: 0 },
+      {
+        mode: 'starting',
+        retryState: {},
+        retryExhausted: [],
+        hostHealth: {},
+        throttle: {},
+        excludedBytes: 0,
+      },
       () => this.#readSlots(),
+      (before, after) => this.#tellHealth(before, after),
     );
-    if (isReady()) this.#takeCharge();
+    const isThere = isReady() && (counsel !== undefined || !hasHooks(options));
+    if (isThere) this.#takeCharge();
     /** Resolves to whether the engine is in charge, or has failed open. */
-    this.ready = isReady() ? Promise.resolve(true) : this.#boot(load);
+    this.ready = isThere ? Promise.resolve(true) : this.#boot(load);
     for (const type of ['online', 'offline']) {
       globalThis.addEventListener?.(type, this.#onNetwork);
     }
@@ -90,7 +117,7 @@ export class Engine {
   async #boot(load) {
     this.#lateTimer = setTimeout(() => this.#late.resolve(true), MODULE_PATIENCE);
     try {
-      await load();
+      await Promise.all([load(), hasHooks(this.#options) && loadCounsel()]);
       this.#takeCharge();
       return true;
     } catch (error) {
@@ -105,13 +132,22 @@ export class Engine {
   #takeCharge() {
     if (this.#destroyed) return;
     this.#driver = new Driver(this.#numbers, this.#sink());
+    this.#meetCounsel();
     this.#setMode('engine');
     for (const [name, count] of this.#declared) this.declareAlternatives(name, count);
     this.reportPlayback(this.#playback);
+    this.electProbes(this.#elect);
     for (const [transfer, ladder] of this.#laddered) {
       if (ladder.isCold) this.#adopt(transfer, ladder);
     }
     this.#onNetwork();
+  }
+
+  /** Whoever has hooks has a counsel, once that is loaded. */
+  #meetCounsel() {
+    if (!counsel || this.#counsel) return;
+    const call = (/** @type {any} */ use) => this.#call(use);
+    this.#counsel = new counsel.Counsel(call, this.#transfers, this.#hosts, this.#options);
   }
 
   /** @param {string} what @param {unknown} error */
@@ -152,6 +188,11 @@ export class Engine {
     }
   }
 
+  /** A fact that is nothing but numbers. @param {number} fact */
+  #tell(fact, subject = 0, number = 0, x = 0, y = 0, z = 0) {
+    this.#call((driver) => void driver.tell(fact, subject, number, x, y, z));
+  }
+
   /** @param {unknown} error */
   #reportTrap(error) {
     console.error('Holdfast: the WebAssembly module trapped; a fresh one takes over.', error);
@@ -182,7 +223,7 @@ export class Engine {
    */
   fetch = async (input, init = {}, transport = this.#options.fetch) => {
     const transfer = this.#begin({
-      ...describe(input, init ?? {}),
+      ...describe(input, { ...init, site: init?.site ?? this.#siteFor(input, init) }),
       fetch: transport,
       streaming: true,
       keepsRefusal: true,
@@ -192,10 +233,13 @@ export class Engine {
 
   /** @param {import('./index.d.ts').LoadRequest} request */
   load = async (request) => {
-    const { responseType = 'arraybuffer', onAttempt, onResponse, onProgress, onChunk } = request;
-    const { url, site, signal, init } = request;
+    const { url, site, signal, init, optional, onAttempt, onResponse, onChunk } = request;
     const transfer = this.#begin({
-      ...describe(request.request ?? url, { ...init, site, signal: signal ?? init?.signal }),
+      ...describe(request.request ?? url, {
+        ...init,
+        ...{ site: site ?? this.#siteFor(url, init), optional },
+        signal: signal ?? init?.signal,
+      }),
       fetch: this.#options.fetch,
       streaming: onChunk !== undefined,
       keepsRefusal: false,
@@ -204,31 +248,7 @@ export class Engine {
         accepted: (response, at) => attempt(() => onResponse?.({ response, at })),
       },
     });
-    /** @type {Uint8Array[]} */
-    let chunks = [];
-    let loaded = 0;
-    for (;;) {
-      const chunk = await transfer.read(Infinity);
-      if (chunk === null) break;
-      if (chunk === RESTART) {
-        chunks = [];
-        loaded = 0;
-      } else {
-        loaded += chunk.byteLength;
-        if (onChunk) attempt(() => onChunk(chunk));
-        else chunks.push(chunk);
-      }
-      const at = performance.now();
-      attempt(() => onProgress?.({ loaded, total: totalOf(transfer.response, loaded), at }));
-    }
-    const { response, timing, attempts } = transfer;
-    const { url: finalUrl, status, headers } = response;
-    const data = decode(concat(chunks), responseType);
-    const end = performance.now();
-    return {
-      ...{ url: finalUrl, status, headers, response, data },
-      ...{ bytes: loaded, attempts, timing: { ...timing, end } },
-    };
+    return load(transfer, request);
   };
 
   /** @type {import('./index.d.ts').FetchText} */
@@ -275,13 +295,18 @@ export class Engine {
   /**
    * Begins a transfer.
    *
-   * @param {Omit<import('./transfer.js').Request, 'id'>} request
+   * @param {Omit<import('./transfer.js').Request, 'id' | 'hooks'>} request
    * @returns {Transfer}
    */
   #begin(request) {
     if (this.#destroyed) throw destroyed();
     this.#lastId += 1;
-    const transfer = new Transfer({ ...request, id: this.#lastId }, (settled) => {
+    const { site, url } = request;
+    const hooks = this.#hooksFor(site);
+    const host = this.#hosts.nameOf(url, request.host);
+    const own = { ...request, host, hooks, id: this.#lastId };
+    if (hooks.singleUse) own.once = true;
+    const transfer = new Transfer(own, (settled) => {
       this.#transfers.delete(settled.request.id);
       this.#laddered.delete(settled);
     });
@@ -293,27 +318,55 @@ export class Engine {
     return transfer;
   }
 
+  /** @param {Site} site */
+  #hooksFor(site) {
+    let hooks = this.#hooks.get(site);
+    if (!hooks) {
+      hooks = hooksFor(this.#options, this.#source, site);
+      this.#hooks.set(site, hooks);
+    }
+    return hooks;
+  }
+
+  /** What the embedder says an URL is. @param {string | URL | Request} input @param {RequestInit} [init] */
+  #siteFor(input, init = {}) {
+    const { getSite } = this.#options;
+    return (
+      getSite && attempt(() => getSite(input instanceof Request ? input.url : String(input), init))
+    );
+  }
+
   /**
    * @param {Transfer} transfer
    * @param {Ladder} [cold] whose attempt is taken over
    */
   #drive(transfer, cold) {
-    const { id, site, host, url, input, init, fetch, streaming, once, noBody } = transfer.request;
-    const blocking = site === 'playlist-reload' && /[?&]_HLS_msn=/.test(url);
+    const { request } = transfer;
+    const { id, site, host, url, range, fetch, optional, streaming, once, noBody, hooks } = request;
+    const credential = hooks.bits & 2 ? this.#counsel?.dress(transfer) : undefined;
+    const { input, init } = request;
+    const isReload = site === 'playlist-reload';
     const flags =
       (streaming ? FLAGS.streaming : 0) |
       (once ? FLAGS.once : 0) |
       (noBody ? FLAGS.noBody : 0) |
-      (blocking ? FLAGS.blocking : 0);
+      (isReload && /[?&]_HLS_msn=/.test(url) ? FLAGS.blocking : 0) |
+      (optional || site === 'steering' ? FLAGS.optional : 0) |
+      (isReload && /[?&]_HLS_(msn|skip)=/.test(url) ? FLAGS.directives : 0);
     this.#transfers.set(id, transfer);
     transfer.link = driverLink((use) => this.#call(use), id);
+    if (credential) this.#counsel?.tellExpiry(credential);
     this.#call((driver) =>
       driver.start(
         id,
         SITES.indexOf(site),
-        this.#hostOf(host, url),
+        this.#hosts.numberOf(host),
         flags,
         alternativesCode(this.#declared.get(url)),
+        numberOfUrl(url, range),
+        transfer.credential,
+        this.#hosts.prefixOf(url),
+        hooks.bits,
         input,
         { ...init },
         fetch,
@@ -347,15 +400,6 @@ export class Engine {
     } else ladder.send();
   }
 
-  /** @param {string} origin @param {string} url */
-  #hostOf(origin, url) {
-    const { getCdnId } = this.#options;
-    const name = (getCdnId && attempt(() => getCdnId(url))) || origin;
-    let host = this.#hosts.get(name);
-    if (host === undefined) this.#hosts.set(name, (host = this.#hosts.size));
-    return host;
-  }
-
   // What the driver reports. Nothing here may throw: it would unwind through the module.
 
   #sink() {
@@ -372,13 +416,25 @@ export class Engine {
         transfer.sent(number, at);
       }),
       accept: to((transfer, ...rest) => transfer.accept(.../** @type {[any, any, any]} */ (rest))),
+      ask: to((transfer, hook, number) => this.#ask(transfer, hook, number)),
       cut: to((transfer) => transfer.cut()),
+      failed: to((transfer, record, response) => this.#counsel?.failed(transfer, record, response)),
+      plain: to((transfer) => {
+        transfer.isPlain = true;
+        transfer.readdress(plain(transfer.url), (use) => this.#call(use));
+      }),
+      /** @type {(credential: number, id: number, number: number) => void} */
+      refresh: (credential, id, number) => {
+        const usual = this.#hooksFor('segment');
+        const transfer = this.#transfers.get(id);
+        attempt(() => this.#counsel?.refresh(credential, transfer, number, usual));
+      },
       fail: to((transfer, record, response, error) => {
         transfer.refuse(failureOf(record), response, error);
       }),
       exhausted: to((transfer, record) => this.#exhausted(transfer, record)),
       changed: () => this.#slots.touch(),
-      ring: () => void this.#call((driver) => driver.wake()),
+      ring: () => this.#tell(FACT.wake),
     };
   }
 
@@ -391,25 +447,43 @@ export class Engine {
    */
   #follow(id, number, promise) {
     const sender = this.#driver;
-    const settle = (/** @type {Response | undefined} */ response, /** @type {unknown} */ error) => {
+    /** @type {(response: Response | undefined, error?: unknown, judged?: { scope: number, wait: number, expiry: number }) => void} */
+    const settle = (response, error, judged = { scope: 0, wait: -1, expiry: 0 }) => {
       if (this.#driver !== sender) return;
+      const { scope, wait, expiry } = judged;
       this.#call((driver) => {
-        driver.online(isOnline());
-        driver.settled(id, number, response, error, performance.now());
+        sayOnline(driver);
+        driver.settled(id, number, response, error, scope, wait, expiry, performance.now());
       });
     };
     promise.then(
       (response) => {
         // A fetch that resolves with something else has failed as one that rejects.
-        const usable = typeof response?.status === 'number';
-        settle(usable ? response : undefined, usable ? undefined : new TypeError('no response'));
+        if (typeof response?.status !== 'number')
+          return settle(undefined, new TypeError('no response'));
+        const transfer = this.#transfers.get(id);
+        const look = transfer && attempt(() => this.#counsel?.look(transfer, number, response));
+        if (!look) return settle(response);
+        look.then(
+          (judged) => settle(response, undefined, judged),
+          () => settle(response),
+        );
       },
       (error) => settle(undefined, error),
     );
   }
 
+  /** @param {Transfer} transfer @param {number} hook @param {number} number */
+  #ask(transfer, hook, number) {
+    const { id, host } = transfer.request;
+    const answer = (may = true) => this.#tell(FACT.answer, id, number, may ? 2 : 1);
+    if (HOOKS[hook] !== 'probe') this.#counsel?.ask(transfer, hook, number);
+    else if (this.#elect) this.#elect(host).then(answer, () => answer());
+    else answer();
+  }
+
   /** @param {Transfer} transfer @param {number[]} record */
-  #exhausted({ request: { site, url, host } }, record) {
+  #exhausted({ request: { site, host }, shown: url }, record) {
     const { onExhausted } = this.#options;
     const failure = failureOf(record);
     const event = Object.freeze({
@@ -419,6 +493,7 @@ export class Engine {
       host,
       at: performance.now(),
       terminal: failure.reason === 'terminal',
+      errors: svtaErrors({ ...failure, site, url, host }),
     });
     const { state } = this.#slots;
     const retryExhausted = Object.freeze([...state.retryExhausted, event].slice(-EXHAUSTIONS));
@@ -435,19 +510,33 @@ export class Engine {
     /** @type {{ -readonly [slot in keyof EngineState]?: EngineState[slot] }} */
     const slots = { retryState };
     this.#call((driver) => {
-      for (const row of driver.retryStates()) {
+      for (const row of rowsOf(driver.view(VIEW.requests), 8)) {
         const { request, ...state } = retryOf(row);
         const transfer = this.#transfers.get(request);
-        if (!transfer) continue;
-        const { site, url, host } = transfer.request;
+        // What is left of the source before is none of this one's.
+        if (!transfer || request < this.#sourceStart) continue;
+        const { shown: url } = transfer;
+        const { site, host } = transfer.request;
         retryState[request] = Object.freeze({ site, url, host, ...state });
       }
-      const bandwidth = driver.bandwidth();
+      const [bandwidth, excludedBytes] = driver.view(VIEW.estimate);
       slots.bandwidth = Number.isNaN(bandwidth) ? undefined : bandwidth;
-      slots.excludedBytes = driver.excludedBytes();
+      slots.excludedBytes = excludedBytes;
+      Object.assign(slots, this.#hosts.read(rowsOf(driver.view(VIEW.hosts), 8)));
     });
     Object.freeze(retryState);
     return slots;
+  }
+
+  /** @param {EngineState} before @param {EngineState} after */
+  #tellHealth({ hostHealth: before }, { hostHealth: after }) {
+    const { onHostHealth } = this.#options;
+    if (!onHostHealth) return;
+    for (const [host, health] of Object.entries(after)) {
+      const was = before[host]?.state ?? 'closed';
+      if (health.state === was) continue;
+      attempt(() => onHostHealth(Object.freeze({ host, was, ...health })));
+    }
   }
 
   // What callers ask and say.
@@ -464,20 +553,72 @@ export class Engine {
     /** @type {import('./index.d.ts').LogEntry[]} */
     let entries = [];
     this.#call((driver) => {
-      entries = driver.log().map(entryOf);
+      entries = rowsOf(driver.view(VIEW.log), 6).map(entryOf);
     });
     return entries;
   };
 
-  retryNow = () => {
-    this.#call((driver) => driver.retryNow());
-  };
+  retryNow = () => this.#tell(FACT.retryNow);
 
   /** @param {import('./index.d.ts').PlaybackReport} report */
   reportPlayback = (report) => {
     this.#playback = report ?? {};
-    const { bufferAhead, targetDuration } = this.#playback;
-    this.#call((driver) => driver.playback(ms(bufferAhead), ms(targetDuration)));
+    const { bufferAhead, targetDuration, live } = this.#playback;
+    this.#tell(FACT.playback, Number(live === true), 0, ms(bufferAhead), ms(targetDuration));
+  };
+
+  /** @param {import('./index.d.ts').SourceOptions} [source] */
+  startSource = async (source = {}) => {
+    const sites = parseOptions(this.#options, source);
+    this.#numbers = flatten(this.#options, sites, source.recovery);
+    this.#source = source;
+    this.#sourceStart = this.#lastId + 1;
+    this.#hooks.clear();
+    this.#declared.clear();
+    this.#call((driver) => driver.source(this.#numbers));
+    for (const site of SITES.keys()) this.#tell(FACT.alternatives, site);
+    this.#slots.state = Object.freeze({ ...this.#slots.state, retryExhausted: Object.freeze([]) });
+    this.#slots.touch();
+    if (!counsel && hasHooks(this.#options, source)) await loadCounsel();
+    this.#meetCounsel();
+  };
+
+  /** @param {string} [host] */
+  resetHealth = (host) => {
+    if (host !== undefined && !this.#hosts.has(host)) return;
+    if (host === undefined) this.#tell(FACT.resetHealth, 0, 0, 1);
+    else this.#tell(FACT.resetHealth, this.#hosts.numberOf(host));
+  };
+
+  /** @param {string} host */
+  rotate = (host) => {
+    if (this.#hosts.has(host)) this.#tell(FACT.rotate, this.#hosts.numberOf(host));
+  };
+
+  /** @param {Record<string, string>} pathways */
+  setPathways = (pathways) => {
+    this.#hosts.pathways = { ...pathways };
+  };
+
+  /**
+   * For `holdfast/cross-tab`: who decides whether this tab probes a host.
+   *
+   * @param {((host: string) => Promise<boolean>) | undefined} elect
+   */
+  electProbes = (elect) => {
+    this.#elect = elect;
+    this.#tell(FACT.elect, Number(elect !== undefined));
+  };
+
+  /**
+   * For `holdfast/cross-tab`: what another tab knows of a host, in this page's time.
+   *
+   * @param {string} host
+   * @param {{ openUntil?: number, trips?: number, blockedUntil?: number, rate?: number }} news
+   */
+  adoptHealth = (host, { openUntil = -1, trips = 0, blockedUntil = -1, rate = 1 }) => {
+    const number = this.#hosts.numberOf(host);
+    this.#tell(FACT.adopt, number, trips, openUntil, blockedUntil, rate);
   };
 
   /** @param {Site | string} siteOrUrl @param {number | undefined} count */
@@ -485,7 +626,7 @@ export class Engine {
     if (count === undefined) this.#declared.delete(siteOrUrl);
     else this.#declared.set(siteOrUrl, count);
     const site = SITES.indexOf(/** @type {Site} */ (siteOrUrl));
-    if (site >= 0) this.#call((driver) => driver.alternatives(site, alternativesCode(count)));
+    if (site >= 0) this.#tell(FACT.alternatives, site, alternativesCode(count));
   };
 
   destroy = () => {
@@ -516,24 +657,3 @@ const destroyed = () => new HoldfastError('DESTROYED', 'the engine was destroyed
 /** Seconds to milliseconds; negative stands for unknown. @param {number | undefined} seconds */
 const ms = (seconds) =>
   typeof seconds === 'number' && seconds >= 0 ? Math.min(seconds, 1e6) * 1000 : -1;
-
-/**
- * The announced length, or 0 where it is unknown or is not the length of what is seen.
- *
- * @param {Response} response
- * @param {number} loaded
- */
-function totalOf({ headers }, loaded) {
-  const total = Number(headers.get('content-length'));
-  return total >= loaded && !headers.has('content-encoding') ? total : 0;
-}
-
-/** @param {Uint8Array<ArrayBuffer>} bytes @param {'arraybuffer' | 'text' | 'json'} type */
-function decode(bytes, type) {
-  if (type === 'arraybuffer') {
-    const whole = bytes.byteLength === bytes.buffer.byteLength;
-    return whole ? bytes.buffer : bytes.slice().buffer;
-  }
-  const text = new TextDecoder().decode(bytes);
-  return type === 'json' ? JSON.parse(text) : text;
-}

@@ -48,6 +48,17 @@ export class RequestError extends HoldfastError {
 }
 
 /**
+ * Typed with the fields that its class gets from its facts.
+ *
+ * @param {import('./index.d.ts').RequestErrorFacts} facts
+ * @param {unknown} [cause]
+ */
+export const requestError = (facts, cause) =>
+  /** @type {import('./index.d.ts').RequestError} */ (
+    /** @type {unknown} */ (new RequestError(facts, cause))
+  );
+
+/**
  * Whether a value is an error of this package, also one from another copy of it or another
  * realm.
  *
@@ -82,6 +93,13 @@ const WHY = /** @type {Record<string, string>} */ ({
   released: 'bytes of it were delivered already',
   'retry-after': 'the server asks for a longer wait than this site may hold',
   'hold-limit': 'the longest hold is over',
+  budget: 'the retry budget is spent',
+  breaker: 'the host is down',
+  vetoed: 'shouldRetry said so',
+  refresh: 'its credential could not be refreshed',
+  rotated: 'the player turned to another host',
+  retired: 'the server said never to ask for it again',
+  'rate-limited': 'the server asks for less',
 });
 
 /** @param {import('./index.d.ts').RequestErrorFacts} facts */

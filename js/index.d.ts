@@ -53,10 +53,32 @@ export type Reason =
   | 'not-idempotent'
   | 'terminal'
   | 'released'
-  | 'retry-after';
+  | 'retry-after'
+  | 'budget'
+  | 'breaker'
+  | 'vetoed'
+  | 'refresh'
+  | 'rotated'
+  | 'retired'
+  | 'rate-limited';
 
-/** Why a request waits. */
-export type WaitReason = 'backoff' | 'hold' | 'offline' | 'retry-after';
+/**
+ * Why a request waits: for the ladder's delay, on the slow ladder, for a network, for the time
+ * that the server named, for a host that is down, for the budget to grant a probe, for its turn
+ * with a rate limit, for a fresh credential, because the URL was given up just now, or because it
+ * is perhaps not there yet.
+ */
+export type WaitReason =
+  | 'backoff'
+  | 'hold'
+  | 'offline'
+  | 'retry-after'
+  | 'breaker'
+  | 'budget'
+  | 'vrlt'
+  | 'token-refresh'
+  | 'cooldown'
+  | 'not-ready';
 
 /** What an entry of the decision log tells. */
 export type LogEvent =
@@ -71,7 +93,35 @@ export type LogEvent =
   | 'succeeded'
   | 'aborted'
   | 'network'
-  | 'hurried';
+  | 'hurried'
+  | 'asked'
+  | 'answered'
+  | 'refresh-asked'
+  | 'refreshed'
+  | 'health'
+  | 'throttled'
+  | 'plain';
+
+/**
+ * What is done about a failure. `retry`: sent again, as often as the ladder has steps; `fail`:
+ * final; `once`: sent again once; `grace`: perhaps not there yet, so asked for twice more at the
+ * live edge, half a target duration apart, and once more elsewhere; `not-ready`: being prepared,
+ * so asked for after 5 s and then every minute, six times in all; `refresh`: the credential has
+ * expired, so it is refreshed where there is a hook.
+ */
+export type Recovery = 'retry' | 'fail' | 'once' | 'grace' | 'not-ready' | 'refresh';
+
+/**
+ * What is done about a status or a class instead of the general rule. A status counts before a
+ * class. 451 and aborts cannot be changed.
+ */
+export type RecoveryMatrix = { [matter in FailureClass | number]?: Recovery };
+
+/** What the breaker of a host says. `half-open`: one probe is let through. */
+export type Health = 'closed' | 'open' | 'half-open';
+
+/** Whether playback suffers. Optional requests, and playlist reloads while there is media: no. */
+export type Severity = 'error' | 'warning';
 
 /**
  * What follows when the quick ladder of a request is spent. `auto`: reject where the player
@@ -99,19 +149,179 @@ export interface SitePolicy {
   /** The longest `Retry-After` that is waited for; a longer one ends the request. */
   maxWait: number;
   onExhausted: ExhaustedMode;
+  /**
+   * Where another place is declared (`declareAlternatives`), the request is given up after so
+   * many failures, so that the player can go there; 0 keeps to `attempts`.
+   */
+  rotateAfter: number;
+  /** What is done about a status or a class at this site. */
+  recovery?: RecoveryMatrix;
   /** Lifts the bounds that the class of the site sets, such as at most two retries. */
   allowOverride?: boolean;
 }
 
+/** The beginning of a refusal, for the detectors. */
+export interface ResponseFacts {
+  readonly status: number;
+  /** Those that the page may read. */
+  readonly headers: Headers;
+  /** The first 8 KiB. */
+  readonly body: string;
+  readonly site: Site;
+  readonly url: string;
+}
+
+/** What a rate limit is about, and how long nothing is to be sent, in milliseconds. */
+export interface RateLimit {
+  /** All that the engine sends, all to this host, or all URLs that start with this. */
+  scope: 'session' | 'host' | (string & {});
+  waitMs?: number;
+}
+
+/** A failed attempt, as `shouldRetry` finds it in its history. */
+export interface FailedAttempt {
+  /** From 1. */
+  readonly attempt: number;
+  readonly class: FailureClass;
+  /** 0 where there was none. */
+  readonly status: number;
+  /** The SVTA-2070 cause. */
+  readonly svta: number;
+  /** From when it was sent. */
+  readonly duration: number;
+  /** Bytes of its body that came. */
+  readonly bytes: number;
+  /** How long it was waited for after the failure before it. */
+  readonly delay: number;
+}
+
+/** What `refreshPlaybackToken` and `refreshLicenseRequest` are told of the refusal. */
+export interface RefreshContext {
+  readonly url: string;
+  /** Absent where the credential is refreshed ahead of time. */
+  readonly site?: Site;
+  /** 0 ahead of time. */
+  readonly status: number;
+  readonly headers?: Headers;
+  /** The first 8 KiB of the refusal. */
+  readonly body: string;
+  readonly attempt: number;
+  /** Whether the server refused it, or it is about to expire. */
+  readonly evidence: 'refused' | 'expiring';
+  readonly signal?: AbortSignal;
+}
+
+/** What a license or certificate request is sent with. */
+export interface LicenseRequest {
+  url?: string;
+  headers?: HeadersInit;
+  body?: BodyInit | null;
+}
+
+/**
+ * Hooks, which may be set for the engine, for a site, and for a source. The most specific one
+ * counts, alone. One that throws, or answers something else, leaves it to the built-in decision.
+ */
+export interface HookSet {
+  /**
+   * Whether a failed attempt is to be repeated: `true` also where the class is final, but never
+   * beyond the ladder, the budget, the breaker, or for 451; `{ retryAfter }` in milliseconds
+   * instead of the ladder's delay, and never before the time that a server named. A promise has
+   * 250 ms.
+   */
+  shouldRetry?(
+    error: RequestError,
+    attempt: number,
+    history: readonly FailedAttempt[],
+  ): Awaitable<boolean | { retryAfter: number } | undefined>;
+  /**
+   * Gives the URL with a fresh credential, or the bare token where the URL has one place for it.
+   * Called once for all requests that carry the credential; has 10 s.
+   */
+  refreshPlaybackToken?(originalUrl: string, context: RefreshContext): Awaitable<string>;
+  /** The same for licenses and certificates. */
+  refreshLicenseRequest?(
+    request: Required<LicenseRequest>,
+    context: RefreshContext,
+  ): Awaitable<LicenseRequest>;
+  /** Whether a refusal is one of a rate limit. Must answer at once. */
+  detectRateLimit?(facts: ResponseFacts): RateLimit | null | undefined;
+  /** Whether a refusal means that the credential has expired, or that a fresh one is no use. */
+  detectExpiry?(facts: ResponseFacts): 'expired' | 'denied' | undefined;
+}
+
+type Awaitable<T> = T | PromiseLike<T>;
+
 /** A site's policy as an option: what is left out keeps its default. */
-export type SiteOptions = Partial<Omit<SitePolicy, 'backoff'>> & {
-  backoff?: Partial<SitePolicy['backoff']>;
-};
+export type SiteOptions = Partial<Omit<SitePolicy, 'backoff'>> &
+  HookSet & {
+    backoff?: Partial<SitePolicy['backoff']>;
+    /** Licenses and certificates: each request is good for one use, and never sent twice. */
+    singleUse?: boolean;
+    /** Licenses and certificates: `refreshLicenseRequest` is asked before each repetition. */
+    refreshBeforeRetry?: boolean;
+  };
+
+/** What one source brings with it; laid over the options of the engine. */
+export interface SourceOptions {
+  sites?: { [site in Site]?: SiteOptions };
+  hooks?: HookSet;
+  recovery?: RecoveryMatrix;
+}
+
+/** The retry budget, in retries. */
+export interface BudgetOptions {
+  /** What one host's bucket holds, 10 by default. */
+  host?: number;
+  /** What the bucket of a source holds, 20 by default. */
+  source?: number;
+  /** What the engine's own bucket holds, 20 by default. */
+  session?: number;
+  /** What the success of a first attempt earns, 0.1 by default. */
+  earn?: number;
+  /** How many retries and probes a source makes without a success, 200 by default. */
+  episode?: number;
+}
+
+/** The circuit breaker of each host. */
+export interface BreakerOptions {
+  /** So many failures in a row open it, 5 by default. */
+  consecutive?: number;
+  /** The span over which the share of failures is taken, 30 000 by default. */
+  window?: number;
+  /** The share counts once the window holds so many results, 10 by default. */
+  minRequests?: number;
+  /** The share of failures that opens it, 0.5 by default. */
+  ratio?: number;
+  /**
+   * The first cool-down, 4000 by default, its growth, 1.5, and its longest, 30 000. Where
+   * playback has nowhere else to go, the host is probed about once a target duration instead.
+   */
+  base?: number;
+  factor?: number;
+  cap?: number;
+  /** A host that is up is forgiven one time that it was down each so long, 30 000 by default. */
+  decay?: number;
+}
 
 /** Where the WebAssembly module comes from. */
 export type WasmSource = string | URL | Request | Response | BufferSource | WebAssembly.Module;
 
-export interface EngineOptions {
+export interface EngineOptions extends HookSet {
+  /** `naive`: what hls.js does by itself, and none of the rest; for comparison. */
+  preset?: 'full' | 'naive';
+  /** What is done about a status or a class, at all sites. */
+  recovery?: RecoveryMatrix;
+  budget?: BudgetOptions;
+  breaker?: BreakerOptions;
+  /** Whether one refresh serves all URLs with a credential (the default), or each its own. */
+  refreshScope?: 'credential' | 'url';
+  /** Told of each failed attempt, the first one included, before it is decided what follows. */
+  onAttemptFailed?(event: AttemptFailedEvent): void;
+  /** Told of each change of a host's health. */
+  onHostHealth?(event: HostHealthEvent): void;
+  /** The site of a request that came without one; `undefined` leaves it to the URL. */
+  getSite?(url: string, init: RequestInit): Site | undefined;
   /** Policies by site, each merged over `DEFAULT_SITES`. */
   sites?: { [site in Site]?: SiteOptions };
   /** The mode of all sites that do not set their own, or a function that is told. */
@@ -147,6 +357,11 @@ export interface ExhaustedEvent {
   limit?: number;
   /** The SVTA-2070 cause, such as 3503 or 3002. */
   svta: number;
+  /** The same as errors of the SVTA's shape: the causes, then 3008 (retries exhausted). */
+  errors: readonly SvtaError[];
+  severity: Severity;
+  /** Whether this fails as a request that CORS refuses does. */
+  suspectCors: boolean;
   /** Whether the request goes on, slowly. */
   holding: boolean;
   /** Whether the class of the failure is final. */
@@ -155,14 +370,57 @@ export interface ExhaustedEvent {
   at: number;
 }
 
-/** A request that has failed at least once and goes on. */
+/** An error of the SVTA's shape (SVTA-2070). Its severity is for the player to decide. */
+export interface SvtaError {
+  readonly code: number;
+  readonly message?: string;
+  readonly data?: unknown;
+}
+
+/** An attempt that came to nothing. */
+export interface AttemptFailedEvent extends Omit<FailedAttempt, 'delay'> {
+  readonly site: Site;
+  readonly url: string;
+  readonly host: string;
+  /** When, on the clock of `performance.now()`. */
+  readonly at: number;
+}
+
+/** What is known of a host. Times are on the clock of `performance.now()`. */
+export interface HostHealth {
+  readonly state: Health;
+  /** Failures in a row. */
+  readonly failures: number;
+  readonly openedAt?: number;
+  /** When it is probed next. */
+  readonly retryAt?: number;
+  /** How often it was down of late. */
+  readonly trips: number;
+}
+
+/** A change of a host's health. */
+export interface HostHealthEvent extends HostHealth {
+  readonly host: string;
+  readonly was: Health;
+}
+
+/** A rate limit that is kept to. */
+export interface ThrottleState {
+  /** Nothing is sent before this, on the clock of `performance.now()`. */
+  readonly blockedUntil: number;
+  /** The pace afterwards, in requests per second. */
+  readonly rate: number;
+}
+
+/** A request that has failed at least once and goes on, or that waits to be sent at all. */
 export interface RetryState {
   site: Site;
   url: string;
   host: string;
   attempt: number;
   maxAttempts: number;
-  class: FailureClass;
+  /** Of the last failure, where there was one. */
+  class?: FailureClass;
   lastStatus?: number;
   /** When the next attempt is due, on the clock of `performance.now()`. */
   nextAt?: number;
@@ -178,6 +436,10 @@ export interface EngineState {
   readonly retryState: Readonly<Record<string, Readonly<RetryState>>>;
   /** The last hundred. */
   readonly retryExhausted: readonly Readonly<ExhaustedEvent>[];
+  /** By host, or by what `getCdnId` names. */
+  readonly hostHealth: Readonly<Record<string, Readonly<HostHealth>>>;
+  /** By host; `session` for all that the engine sends. */
+  readonly throttle: Readonly<Record<string, Readonly<ThrottleState>>>;
   /** The estimate in bit/s, once enough was seen. */
   readonly bandwidth?: number;
   /** Bytes of retries, which the estimate leaves out. */
@@ -203,6 +465,8 @@ export interface FetchInit extends RequestInit {
   site?: Site;
   /** Whether a request that is neither GET nor HEAD is safe to send twice. */
   idempotent?: boolean;
+  /** Nothing is lost if it fails: a preload hint, a segment of a gap. */
+  optional?: boolean;
 }
 
 /** SPF's resource; the range is inclusive at both ends. */
@@ -244,6 +508,8 @@ export interface LoadRequest<Type extends keyof LoadTypes = keyof LoadTypes> {
   /** `arraybuffer` by default. */
   responseType?: Type;
   signal?: AbortSignal;
+  /** Nothing is lost if it fails: a preload hint, a segment of a gap. */
+  optional?: boolean;
   onAttempt?(info: { attempt: number; at: number }): void;
   /** Headers are accepted; again for each attempt whose body was lost. */
   onResponse?(info: { response: Response; at: number }): void;
@@ -265,6 +531,8 @@ export interface Loaded<Data = ArrayBuffer> {
   attempts: number;
   /** Of the attempt that succeeded. */
   timing: { start: number; first: number; end: number };
+  /** Whether the directives of a playlist reload were given up: reload plainly for a while. */
+  degraded: boolean;
 }
 
 export interface PlaybackReport {
@@ -272,7 +540,7 @@ export interface PlaybackReport {
   bufferAhead?: number;
   /** Seconds. */
   targetDuration?: number;
-  /** Whether the stream is live. Not used by a decision yet. */
+  /** Whether the stream is live: what is missing at its edge may be there in a moment. */
   live?: boolean;
 }
 
@@ -307,6 +575,21 @@ export interface Engine {
    * the engine hold where it would reject; `undefined` takes the declaration back.
    */
   declareAlternatives(siteOrUrl: Site | (string & {}), count: number | undefined): void;
+  /**
+   * Another source is played. Its policies and hooks are laid over the engine's for what starts
+   * from now on; `retryState`, `retryExhausted` and the budget of the source start over; what is
+   * known of hosts stays. Resolves once its hooks are there, which is at once where the engine had
+   * some before.
+   *
+   * @throws {OptionsError} that names the field
+   */
+  startSource(source?: SourceOptions): Promise<void>;
+  /** Forgets what is known against a host or pathway, or against all. */
+  resetHealth(host?: string): void;
+  /** The player has turned away from this host or pathway: what only waits for it is rejected. */
+  rotate(host: string): void;
+  /** Names of hosts by the names that a steering manifest gives its pathways. */
+  setPathways(pathways: Record<string, string>): void;
 }
 
 /** The accumulator of SPF's bandwidth estimator. */
@@ -323,6 +606,7 @@ export type ErrorCode =
   | 'TRAPPED'
   | 'INVALID_OPTION'
   | 'INVALID_URL'
+  | 'REFRESH_FAILED'
   | 'ABORTED'
   | 'BAD_RANGE'
   | 'CONTRACT'
@@ -373,6 +657,14 @@ export interface RequestErrorFacts {
   retryAt?: number;
   limit?: number;
   headers?: Headers;
+  /** The first 8 KiB of the refusal, where there are hooks that look at it. */
+  body?: string;
+  /** Why the credential could not be refreshed. */
+  refreshError?: unknown;
+  suspectCors?: boolean;
+  severity?: Severity;
+  /** Always false in a verdict. */
+  holding?: boolean;
 }
 
 /** A request that was given up. */
@@ -390,6 +682,14 @@ export class RequestError extends HoldfastError implements RequestErrorFacts {
   readonly limit?: number;
   /** The readable headers of the last response, where there was one. */
   readonly headers?: Headers;
+  /** The first 8 KiB of the refusal, where there are hooks that look at it. */
+  readonly body?: string;
+  /** Why the credential could not be refreshed. */
+  readonly refreshError?: unknown;
+  /** Whether this fails as a request that CORS refuses does. */
+  readonly suspectCors?: boolean;
+  readonly severity?: Severity;
+  readonly holding?: boolean;
 }
 
 /** Whether a value is an error of this package, also from another realm or copy. */
@@ -397,6 +697,12 @@ export function isHoldfastError(value: unknown): value is HoldfastError;
 
 /** The defaults of each site. */
 export const DEFAULT_SITES: Readonly<Record<Site, Readonly<SitePolicy>>>;
+
+/** The defaults of the retry budget. */
+export const DEFAULT_BUDGET: Readonly<Required<BudgetOptions>>;
+
+/** The defaults of the breaker. */
+export const DEFAULT_BREAKER: Readonly<Required<BreakerOptions>>;
 
 /**
  * Makes an engine. Nothing is loaded before this is called, and no request waits for it.

@@ -1,8 +1,15 @@
 // @ts-check
 /** The line between a transfer and the driver that decides for it. */
 
-/** What the browser says of the network; `true` proves nothing. */
-export const isOnline = () => globalThis.navigator?.onLine !== false;
+import { FACT } from './names.js';
+
+/** @typedef {import('./pkg/core.js').Driver} Driver */
+
+/** Tells the driver what the browser says of the network; `true` proves nothing. @param {Driver} driver */
+export function sayOnline(driver) {
+  const online = globalThis.navigator?.onLine !== false;
+  driver.tell(FACT.online, Number(online), 0, 0, 0, 0);
+}
 
 /**
  * @param {(use: (driver: import('./pkg/core.js').Driver) => boolean | void) => boolean} call
@@ -12,18 +19,20 @@ export const isOnline = () => globalThis.navigator?.onLine !== false;
  */
 export function driverLink(call, id) {
   const now = () => performance.now();
+  const tell = (/** @type {number} */ fact, /** @type {number} */ attempt, x = 0, y = 0, z = 0) =>
+    call((driver) => driver.tell(fact, id, attempt, x, y, z));
   return {
     monitor: (_, attempt) => ({
-      reading: () => void call((driver) => driver.reading(id, attempt, now())),
-      chunk: (bytes, more) => call((driver) => driver.chunk(id, attempt, bytes, more, now())),
-      end: () => call((driver) => driver.bodyEnd(id, attempt, now())),
+      reading: () => tell(FACT.reading, attempt, now()),
+      chunk: (bytes, more) => tell(FACT.chunk, attempt, bytes, Number(more), now()),
+      end: () => tell(FACT.bodyEnd, attempt, now()),
       lost: (error) =>
         void call((driver) => {
-          driver.online(isOnline());
-          driver.bodyLost(id, attempt, false, error, now());
+          sayOnline(driver);
+          driver.bodyLost(id, attempt, error, now());
         }),
-      page: () => void call((driver) => driver.bodyLost(id, attempt, true, undefined, now())),
+      page: () => tell(FACT.page, attempt, now()),
     }),
-    abort: () => void call((driver) => driver.abort(id)),
+    abort: () => tell(FACT.abort, 0),
   };
 }

@@ -59,10 +59,28 @@ export const REASONS = [
   'terminal',
   'released',
   'retry-after',
+  'budget',
+  'breaker',
+  'vetoed',
+  'refresh',
+  'rotated',
+  'retired',
+  'rate-limited',
 ];
 
 /** @type {readonly import('./index.d.ts').WaitReason[]} */
-export const WAITS = ['backoff', 'hold', 'offline', 'retry-after'];
+export const WAITS = [
+  'backoff',
+  'hold',
+  'offline',
+  'retry-after',
+  'breaker',
+  'budget',
+  'vrlt',
+  'token-refresh',
+  'cooldown',
+  'not-ready',
+];
 
 /** @type {readonly import('./index.d.ts').LogEvent[]} */
 export const EVENTS = [
@@ -78,10 +96,59 @@ export const EVENTS = [
   'aborted',
   'network',
   'hurried',
+  'asked',
+  'answered',
+  'refresh-asked',
+  'refreshed',
+  'health',
+  'throttled',
+  'plain',
 ];
+
+/** The facts that are nothing but numbers, by code (`src/web/fact.rs`). */
+export const FACT = {
+  reading: 0,
+  chunk: 1,
+  bodyEnd: 2,
+  page: 3,
+  refusalHead: 4,
+  abort: 5,
+  wake: 6,
+  online: 7,
+  playback: 8,
+  alternatives: 9,
+  retryNow: 10,
+  answer: 11,
+  refreshed: 12,
+  expiry: 13,
+  reassign: 14,
+  prefix: 15,
+  resetHealth: 16,
+  rotate: 17,
+  elect: 18,
+  adopt: 19,
+};
+
+/** What the engine shows, by code (`src/web/records.rs`). */
+export const VIEW = { requests: 0, hosts: 1, log: 2, estimate: 3 };
 
 /** What a request does when its ladder is spent, by code. */
 export const EXHAUSTED = /** @type {const} */ (['auto', 'hold', 'reject']);
 
 /** Why waits were cut short, by code. */
-export const HURRIES = /** @type {const} */ (['caller', 'host-back', 'network-back']);
+export const HURRIES = /** @type {const} */ (['caller', 'host-back', 'network-back', 'turn']);
+
+/** What is done about a failure, by code. @type {readonly import('./index.d.ts').Recovery[]} */
+export const RECOVERIES = ['retry', 'fail', 'once', 'grace', 'not-ready', 'refresh'];
+
+/** What a host's breaker says, by code. @type {readonly import('./index.d.ts').Health[]} */
+export const HEALTHS = ['closed', 'open', 'half-open'];
+
+/** What is asked of hooks, by code. */
+export const HOOKS = /** @type {const} */ (['should-retry', 'refresh-license', 'probe']);
+
+/** What hooks answer, by code. */
+export const ANSWERS = /** @type {const} */ (['default', 'no', 'yes', 'after']);
+
+/** What a rate limit is about, by code. */
+export const SCOPES = /** @type {const} */ (['session', 'host', 'prefix']);

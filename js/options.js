@@ -1,8 +1,8 @@
 // @ts-check
 /** The options of an engine: checked at construction, defaulted, and flattened to numbers. */
 import { OptionsError } from './errors.js';
-import { EXHAUSTED, SITES } from './names.js';
-import { DEFAULT_SITES } from './sites.js';
+import { CLASSES, EXHAUSTED, RECOVERIES, SITES } from './names.js';
+import { DEFAULT_BREAKER, DEFAULT_BUDGET, DEFAULT_SITES } from './sites.js';
 
 /** @typedef {import('./index.d.ts').EngineOptions} EngineOptions */
 /** @typedef {import('./index.d.ts').Site} Site */
@@ -33,10 +33,43 @@ const record = must(
   'an object',
 );
 const seconds = must(between(0.01, 3600), 'a number of seconds between 0.01 and 3600');
-const count = must(
-  (value) => Number.isInteger(value) && between(1, 100)(value),
-  'a whole number between 1 and 100',
-);
+const number = (/** @type {number} */ low, /** @type {number} */ high) =>
+  must(between(low, high), `a number between ${low} and ${high}`);
+const whole = (/** @type {number} */ low, /** @type {number} */ high) =>
+  must(
+    (value) => Number.isInteger(value) && between(low, high)(value),
+    `a whole number between ${low} and ${high}`,
+  );
+const count = whole(1, 100);
+
+/** What is final whatever anybody says, and what is no failure. */
+const FIXED = ['451', 'legal', 'aborted', 'success'];
+const action = must((value) => RECOVERIES.includes(value), `one of ${RECOVERIES.join(', ')}`);
+
+/** @type {Check} */
+function recovery(field, value) {
+  record(field, value);
+  for (const [matter, what] of Object.entries(/** @type {object} */ (value))) {
+    const isStatus = /^[1-5]\d\d$/.test(matter);
+    if (FIXED.includes(matter) || !(isStatus || CLASSES.includes(/** @type {any} */ (matter)))) {
+      throw new OptionsError(
+        `${field}.${matter}`,
+        `a status from 100 to 599 except 451, or a class of failures except ${FIXED.slice(1).join(', ')}`,
+        matter,
+      );
+    }
+    if (what !== undefined) action(`${field}.${matter}`, what);
+  }
+}
+
+/** The hooks that may be set for the engine, for a site and for a source. @type {Record<string, Check>} */
+const HOOKS = {
+  shouldRetry: hook,
+  refreshPlaybackToken: hook,
+  refreshLicenseRequest: hook,
+  detectRateLimit: hook,
+  detectExpiry: hook,
+};
 
 /** @type {Record<string, Check>} */
 const BACKOFF = {
@@ -56,7 +89,14 @@ const SITE = {
   maxWait: wait,
   onExhausted: mode,
   allowOverride: flag,
+  rotateAfter: whole(0, 100),
+  recovery,
+  singleUse: flag,
+  refreshBeforeRetry: flag,
+  ...HOOKS,
 };
+
+const SITES_CHECK = fields(Object.fromEntries(SITES.map((site) => [site, fields(SITE)])));
 
 /** @type {Record<string, Check>} */
 const BANDWIDTH = {
@@ -66,16 +106,37 @@ const BANDWIDTH = {
 
 /** @type {Record<string, Check>} */
 const ENGINE = {
-  sites: fields(Object.fromEntries(SITES.map((site) => [site, fields(SITE)]))),
+  sites: SITES_CHECK,
+  preset: must((value) => value === 'naive' || value === 'full', 'full or naive'),
+  recovery,
+  ...HOOKS,
+  refreshScope: must((value) => value === 'credential' || value === 'url', 'credential or url'),
+  onAttemptFailed: hook,
+  onHostHealth: hook,
+  getSite: hook,
+  budget: fields({
+    host: number(0, 1e6),
+    source: number(0, 1e6),
+    session: number(0, 1e6),
+    earn: number(0, 1e6),
+    episode: whole(0, 1e6),
+  }),
+  breaker: fields({
+    consecutive: whole(1, 1e6),
+    window: span,
+    minRequests: whole(1, 1e6),
+    ratio: number(0.01, 1),
+    base: span,
+    factor: number(1, 100),
+    cap: span,
+    decay: span,
+  }),
   onExhausted: (field, value) => (typeof value === 'string' ? mode : hook)(field, value),
   bandwidth: fields(BANDWIDTH),
   fetch: hook,
   getCdnId: hook,
   holdLimit: wait,
-  logCapacity: must(
-    (value) => Number.isInteger(value) && between(0, 100_000)(value),
-    'a whole number between 0 and 100000',
-  ),
+  logCapacity: whole(0, 100_000),
   wasm: must(
     (value) => value && /string|object/.test(typeof value),
     'a URL, a response, bytes or a module',
@@ -105,24 +166,32 @@ function fields(checks) {
 /** Sites whose class is `interactive`: somebody waits, so at most two retries. */
 const INTERACTIVE = ['playlist', 'key', 'license', 'certificate', 'other'];
 
+/** What the naive preset makes of every site. @type {Partial<SitePolicy>} */
+const NAIVE = { attempts: 4, onExhausted: 'reject', allowOverride: true };
+
 /**
  * Checks the options and merges each site's over its defaults.
  *
  * @param {EngineOptions} options
+ * @param {import('./index.d.ts').SourceOptions} [source] laid over the options
  * @returns {Record<Site, SitePolicy>}
  */
-export function parseOptions(options) {
+export function parseOptions(options, source) {
   record('options', options);
   fields(ENGINE)('', options);
+  if (source !== undefined) {
+    fields({ sites: SITES_CHECK, hooks: fields(HOOKS), recovery })('source', source);
+  }
   const everywhere = typeof options.onExhausted === 'string' && options.onExhausted;
   /** @type {Partial<Record<Site, SitePolicy>>} */
   const sites = {};
   for (const site of SITES) {
     const usual = DEFAULT_SITES[site];
-    const given = defined(options.sites?.[site]);
+    const given = { ...defined(options.sites?.[site]), ...defined(source?.sites?.[site]) };
     const policy = {
       ...usual,
       ...(everywhere && { onExhausted: everywhere }),
+      ...(options.preset === 'naive' && site !== 'other' && NAIVE),
       ...given,
       backoff: { ...usual.backoff, ...defined(given.backoff) },
     };
@@ -167,13 +236,18 @@ function checkClass(site, { attempts, backoff, allowOverride }) {
  *
  * @param {EngineOptions} options
  * @param {Record<Site, SitePolicy>} sites
+ * @param {import('./index.d.ts').RecoveryMatrix} [own] laid over that of the options
  */
-export function flatten({ holdLimit = 300_000, logCapacity = 256, bandwidth = {} }, sites) {
+export function flatten(options, sites, own) {
+  const { holdLimit = 300_000, logCapacity = 256, bandwidth, budget, breaker } = options;
   return Float64Array.of(
     holdLimit,
     logCapacity,
-    bandwidth.fastHalfLife ?? 2,
-    bandwidth.slowHalfLife ?? 5,
+    bandwidth?.fastHalfLife ?? 2,
+    bandwidth?.slowHalfLife ?? 5,
+    Number(options.preset === 'naive'),
+    ...over(DEFAULT_BUDGET, budget),
+    ...over(DEFAULT_BREAKER, breaker),
     ...SITES.flatMap((site) => {
       const { backoff, ...policy } = sites[site];
       return [
@@ -187,7 +261,24 @@ export function flatten({ holdLimit = 300_000, logCapacity = 256, bandwidth = {}
         policy.deadline,
         policy.maxWait,
         EXHAUSTED.indexOf(policy.onExhausted),
+        policy.rotateAfter,
       ];
     }),
+    ...rules(-1, { ...options.recovery, ...own }),
+    ...SITES.flatMap((site, code) => rules(code, sites[site].recovery)),
   );
 }
+
+/** @param {object} defaults @param {object} [given] @returns {number[]} */
+const over = (defaults, given) => Object.values({ ...defaults, ...defined(given) });
+
+/**
+ * @param {number} site
+ * @param {import('./index.d.ts').RecoveryMatrix} [matrix]
+ */
+const rules = (site, matrix) =>
+  Object.entries(defined(matrix)).flatMap(([matter, what]) => [
+    site,
+    Number(matter) || 1000 + CLASSES.indexOf(/** @type {any} */ (matter)),
+    RECOVERIES.indexOf(/** @type {any} */ (what)),
+  ]);

@@ -1,6 +1,28 @@
 // @ts-check
 /** Names for the numbers that the core's records are made of (`src/web/records.rs`). */
-import { CLASSES, EVENTS, HURRIES, REASONS, SITES, WAITS } from './names.js';
+import {
+  ANSWERS,
+  CLASSES,
+  EVENTS,
+  HEALTHS,
+  HOOKS,
+  HURRIES,
+  REASONS,
+  SCOPES,
+  SITES,
+  WAITS,
+} from './names.js';
+
+/**
+ * The rows that numbers stand one after the other for.
+ *
+ * @param {number[]} numbers
+ * @param {number} width
+ */
+export const rowsOf = (numbers, width) =>
+  Array.from({ length: numbers.length / width }, (_, row) =>
+    numbers.slice(row * width, (row + 1) * width),
+  );
 
 /** NaN stands for absent. @param {number} value */
 const known = (value) => (Number.isNaN(value) ? undefined : value);
@@ -9,7 +31,8 @@ const known = (value) => (Number.isNaN(value) ? undefined : value);
  * @param {number[]} record
  */
 export function failureOf(record) {
-  const [kind, reason, status, attempts, elapsed, retryAt, limit, svta, holding] = record;
+  const [kind, reason, status, attempts, elapsed, retryAt, limit, svta, holding, minor, suspect] =
+    record;
   return {
     class: CLASSES[kind],
     reason: REASONS[reason],
@@ -20,6 +43,32 @@ export function failureOf(record) {
     limit: known(limit),
     svta,
     holding: holding === 1,
+    severity: /** @type {import('./index.d.ts').Severity} */ (minor ? 'warning' : 'error'),
+    suspectCors: suspect === 1,
+  };
+}
+
+/**
+ * @param {number[]} record
+ */
+export function attemptOf([attempt, kind, status, svta, duration, bytes]) {
+  return { attempt, class: CLASSES[kind], status, svta, duration, bytes };
+}
+
+/**
+ * @param {number[]} record
+ */
+export function hostOf([host, health, failures, openedAt, retryAt, trips, blockedUntil, rate]) {
+  return {
+    host,
+    health: {
+      state: HEALTHS[health],
+      failures,
+      openedAt: known(openedAt),
+      retryAt: known(retryAt),
+      trips,
+    },
+    throttle: Number.isNaN(rate) ? undefined : { blockedUntil, rate },
   };
 }
 
@@ -31,7 +80,7 @@ export function retryOf([request, attempt, maxAttempts, kind, status, nextAt, wa
     request,
     attempt,
     maxAttempts,
-    class: CLASSES[kind],
+    class: known(kind) === undefined ? undefined : CLASSES[kind],
     lastStatus: status || undefined,
     nextAt: known(nextAt),
     waitReason: known(wait) === undefined ? undefined : WAITS[wait],
@@ -48,6 +97,10 @@ const DETAILS = /** @type {Record<string, readonly string[] | undefined>} */ ({
   'given-up': REASONS,
   hurried: HURRIES,
   network: ['offline', 'online'],
+  asked: HOOKS,
+  answered: ANSWERS,
+  health: HEALTHS,
+  throttled: SCOPES,
 });
 
 /**

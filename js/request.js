@@ -10,10 +10,10 @@ import { siteOf } from './sites.js';
  * @param {string | URL | Request} input
  * @param {import('./index.d.ts').FetchInit} init
  * @returns {Pick<import('./transfer.js').Request,
- *   'site' | 'url' | 'host' | 'input' | 'init' | 'once' | 'noBody' | 'signal'>}
+ *   'site' | 'url' | 'host' | 'input' | 'init' | 'once' | 'noBody' | 'optional' | 'range' | 'signal'>}
  * @throws {HoldfastError} INVALID_URL, INVALID_OPTION
  */
-export function describe(input, { site, signal, idempotent, ...init }) {
+export function describe(input, { site, signal, idempotent, optional = false, ...init }) {
   if (site !== undefined && !SITES.includes(site)) {
     throw new OptionsError('site', `one of ${SITES.join(', ')}`, site);
   }
@@ -35,9 +35,14 @@ export function describe(input, { site, signal, idempotent, ...init }) {
     init,
     once: !safe || streamed,
     noBody: method !== 'GET' && kind !== 'license',
+    optional,
+    range: rangeOf(request?.headers ?? init.headers),
     signal: signal === undefined ? request?.signal : signal,
   };
 }
+
+/** @param {HeadersInit | undefined} headers */
+const rangeOf = (headers) => (headers ? new Headers(headers).get('range') : null);
 
 /** @param {string} url */
 function parse(url) {

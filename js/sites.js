@@ -33,6 +33,7 @@ const row = (headers, stall, attempts, base, cap, deadline, maxWait = LONG_WAIT,
     deadline: deadline * 1000,
     maxWait,
     onExhausted: 'auto',
+    rotateAfter: 0,
     ...rest,
   });
 
@@ -52,6 +53,27 @@ export const DEFAULT_SITES = Object.freeze({
   'text-segment': row(8, 5, 3, 0.5, 4, 10, LONG_WAIT, REJECT),
   steering: row(10, 10, 2, 1, 4, 300, LONG_WAIT, REJECT),
   other: row(30, 30, 1, 1, 4, 30, 0, REJECT),
+});
+
+/** The retry budget, in retries; the order is that of `src/web/options.rs`. */
+export const DEFAULT_BUDGET = Object.freeze({
+  host: 10,
+  source: 20,
+  session: 20,
+  earn: 0.1,
+  episode: 200,
+});
+
+/** The breaker of a host, in milliseconds; the order is that of `src/web/options.rs`. */
+export const DEFAULT_BREAKER = Object.freeze({
+  consecutive: 5,
+  window: 30_000,
+  minRequests: 10,
+  ratio: 0.5,
+  base: 4000,
+  factor: 1.5,
+  cap: 30_000,
+  decay: 30_000,
 });
 
 /**

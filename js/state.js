@@ -8,6 +8,7 @@ export class Slots {
   #listeners = new Set();
   #queued = false;
   #read;
+  #changed;
   /** @type {Array<() => void>} */
   #afterwards = [];
   /** @type {EngineState} */
@@ -16,10 +17,12 @@ export class Slots {
   /**
    * @param {EngineState} initial
    * @param {() => Partial<EngineState>} read what may have changed
+   * @param {(before: EngineState, after: EngineState) => void} changed told before all others
    */
-  constructor(initial, read) {
+  constructor(initial, read, changed) {
     this.state = Object.freeze(initial);
     this.#read = read;
+    this.#changed = changed;
   }
 
   /** @param {(state: EngineState) => void} listener @returns {() => void} */
@@ -43,7 +46,9 @@ export class Slots {
 
   #flush() {
     this.#queued = false;
-    this.state = Object.freeze({ ...this.state, ...this.#read() });
+    const before = this.state;
+    this.state = Object.freeze({ ...before, ...this.#read() });
+    this.#changed(before, this.state);
     for (const listener of [...this.#listeners]) attempt(() => listener(this.state));
     for (const afterwards of this.#afterwards.splice(0)) attempt(afterwards);
   }

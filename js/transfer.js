@@ -6,7 +6,8 @@
  */
 import { Body, LOST } from './body.js';
 import { Deferred } from './deferred.js';
-import { RequestError } from './errors.js';
+import { requestError } from './errors.js';
+import { redact } from './redact.js';
 
 /** The bytes so far are void: the body starts over. */
 export const RESTART = Symbol('restart');
@@ -23,6 +24,9 @@ export const RESTART = Symbol('restart');
  * @property {boolean} streaming bytes are released as they come
  * @property {boolean} once not safe to send twice
  * @property {boolean} noBody a success has no body
+ * @property {boolean} optional nothing is lost if it fails
+ * @property {string | null} range
+ * @property {import('./hooks.js').Hooks} hooks
  * @property {boolean} keepsRefusal a refusal resolves with its response
  * @property {AbortSignal | null | undefined} signal
  * @property {{ sent?(attempt: number, at: number): void,
@@ -45,6 +49,8 @@ export class Transfer {
   /** @type {Response | undefined} the response of that attempt */
   #response;
   #released = false;
+  /** @type {string | undefined} */
+  #shown;
   #settled = false;
   // Chrome 96 and 97 know no reason.
   #onAbort = () => this.#abort(this.request.signal?.reason ?? aborted());
@@ -57,6 +63,25 @@ export class Transfer {
   failure;
   /** Attempts sent. */
   attempts = 0;
+  /** The attempts that failed, for hooks. @type {readonly import('./index.d.ts').FailedAttempt[]} */
+  history = Object.freeze([]);
+  /** The last failure as an error. */
+  error = () => requestError(NOTHING);
+  /** The beginning of the last refusal's body, where somebody looked. */
+  body = '';
+  /** Why its credential could not be refreshed. @type {unknown} */
+  refreshError;
+  /** The number of its credential, from 1; 0 if it has none. */
+  credential = 0;
+  /** Whether its directives were given up (R33). */
+  isPlain = false;
+  /** The URL that attempts are sent to. */
+  url;
+  startedAt = performance.now();
+  /** When an attempt failed last. */
+  failedAt = 0;
+  /** How long the attempt under way was waited for after the one before. */
+  pause = 0;
   /** The winning attempt: when it was sent, and when its headers came. */
   timing = { start: 0, first: 0 };
 
@@ -66,8 +91,15 @@ export class Transfer {
    */
   constructor(request, onSettled) {
     this.request = request;
+    this.url = request.url;
     this.#onSettled = onSettled;
     request.signal?.addEventListener('abort', this.#onAbort);
+  }
+
+  /** The URL as it may be shown: without its credential (R57). */
+  get shown() {
+    this.#shown ??= redact(this.request.url);
+    return this.#shown;
   }
 
   /** The head of the response that counts; rejects with the verdict. @returns {Promise<Response>} */
@@ -83,6 +115,20 @@ export class Transfer {
   /** Whether bytes were released, so that no attempt can start over. */
   get isFinal() {
     return this.request.once || this.request.site === 'other' || this.#released;
+  }
+
+  /**
+   * The next attempts are sent to another URL.
+   *
+   * @param {string} url
+   * @param {(use: (driver: import('./pkg/core.js').Driver) => void) => void} [call] tells the driver
+   * @param {RequestInit} [init]
+   */
+  readdress(url, call, init) {
+    const { request } = this;
+    this.url = url;
+    request.input = request.input instanceof Request ? new Request(url, request.input) : url;
+    call?.((driver) => driver.readdress(request.id, request.input, init));
   }
 
   /** Sends one attempt without the module. @param {AbortSignal} signal */
@@ -122,6 +168,7 @@ export class Transfer {
   /** @param {number} attempt @param {number} at */
   sent(attempt, at) {
     this.attempts = attempt;
+    this.pause = this.failedAt ? at - this.failedAt : 0;
     this.timing = { start: at, first: 0 };
     this.request.observer?.sent?.(attempt, at);
   }
@@ -190,7 +237,7 @@ export class Transfer {
    */
   refuse(facts, response, cause) {
     if (this.#settled) return;
-    const { site, url, keepsRefusal } = this.request;
+    const { site, keepsRefusal } = this.request;
     if (response && keepsRefusal && !this.#released) {
       // Over as far as anybody decides, whether or not its body is ever read.
       this.#onSettled(this);
@@ -200,7 +247,8 @@ export class Transfer {
     }
     response?.body?.cancel().catch(() => {});
     const headers = response?.headers;
-    this.fail(new RequestError({ ...facts, site, url, headers }, cause));
+    const { shown: url, body, refreshError } = this;
+    this.fail(requestError({ ...facts, site, url, headers, body, refreshError }, cause));
   }
 
   /** Ends the request with this error. @param {unknown} error */
@@ -253,6 +301,12 @@ function handOver(body, monitor) {
   if (body.state === 'lost') monitor.lost(undefined);
   if (body.state === 'page') monitor.page();
 }
+
+/** Before the first failure. @type {import('./index.d.ts').RequestErrorFacts} */
+const NOTHING = {
+  ...{ class: 'unexpected', reason: 'attempts', status: 0, site: 'other', url: '' },
+  ...{ attempts: 0, elapsed: 0, svta: 0 },
+};
 
 const aborted = () => new DOMException('The request was aborted', 'AbortError');
 

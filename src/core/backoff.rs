@@ -9,9 +9,13 @@ pub(super) const FLOOR: Millis = Millis::new(50.0);
 
 /// The curve without jitter: `min(cap, base * factor^(n-1))` for the `n`-th failure, from 1.
 pub fn exponential(base: Millis, factor: f64, cap: Millis, n: u32) -> Millis {
-    let exponent = n.saturating_sub(1).min(1_000) as i32;
     // An overflow to infinity is cut by the cap like any large value.
-    Millis::new(base.get() * factor.powi(exponent)).min(cap)
+    Millis::new(base.get() * power(factor, n.saturating_sub(1).min(1_000))).min(cap)
+}
+
+/// `factor` to the power of `n`, the same to the last bit wherever it runs, as `powi` is not.
+pub(super) fn power(factor: f64, n: u32) -> f64 {
+    (0..n).fold(1.0, |product, _| product * factor)
 }
 
 /// Uniform in `[0, span)`, never below 50 ms: spreads clients the widest (R13).
@@ -32,7 +36,7 @@ const WIDEST: Millis = Millis::new(30_000.0);
 /// the bound itself. A server that always takes its time must be waited for in the end, or no
 /// attempt ever succeeds.
 pub(super) fn widened(bound: Millis, times: u32, most: Millis) -> Millis {
-    (bound * 1.5_f64.powi(times.min(16) as i32)).min(most.max(WIDEST))
+    (bound * power(1.5, times.min(16))).min(most.max(WIDEST))
 }
 
 /// For attempts that timed out: waiting was the pause already, and at a span of seconds the

@@ -60,6 +60,41 @@ pub enum FailureClass {
     Unexpected = 23,
 }
 
+impl FailureClass {
+    /// All classes, in the order of their codes.
+    pub const ALL: [Self; 24] = [
+        Self::Success,
+        Self::Aborted,
+        Self::BadRange,
+        Self::Contract,
+        Self::Denied,
+        Self::Empty,
+        Self::Gone,
+        Self::Intercepted,
+        Self::Legal,
+        Self::Misdirected,
+        Self::NotFound,
+        Self::Offline,
+        Self::Opaque,
+        Self::RangeIgnored,
+        Self::RateLimited,
+        Self::RequestTimeout,
+        Self::Server,
+        Self::ServerBusy,
+        Self::Stall,
+        Self::Timeout,
+        Self::TooEarly,
+        Self::Transport,
+        Self::Truncated,
+        Self::Unexpected,
+    ];
+
+    /// The class with this code, if there is one.
+    pub fn from_code(code: u32) -> Option<Self> {
+        Self::ALL.get(code as usize).copied()
+    }
+}
+
 /// What an attempt came to.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
@@ -104,8 +139,12 @@ pub struct Facts {
 pub enum Retryable {
     /// As often as the ladder has steps.
     Always,
+    /// A few times, since it is perhaps not there yet ([`Recovery::Grace`](super::Recovery)).
+    Grace,
     /// Never: the verdict is final.
     Never,
+    /// Slowly, since it is being prepared ([`Recovery::NotReady`](super::Recovery)).
+    NotReady,
     /// Once a request: a second time it is final.
     Once,
 }
@@ -221,4 +260,18 @@ const fn counted(class: FailureClass, adverse: bool, cost: f32, svta: u16) -> Cl
 /// The host was not even asked, so it is not to blame; the network is.
 const fn intercepted(svta: u16) -> Classification {
     Classification { adverse: true, ..neutral(FailureClass::Intercepted, 1.0, svta) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_positions() {
+        for (code, class) in (0..).zip(FailureClass::ALL) {
+            assert_eq!(class as u32, code);
+            assert_eq!(FailureClass::from_code(code), Some(class));
+        }
+        assert_eq!(FailureClass::from_code(24), None);
+    }
 }

@@ -55,6 +55,7 @@ impl Millis {
 impl Add for Millis {
     type Output = Self;
 
+    #[inline(never)]
     fn add(self, other: Self) -> Self {
         Self::new(self.0 + other.0).min(Self::MAX)
     }
@@ -63,6 +64,7 @@ impl Add for Millis {
 impl Sub for Millis {
     type Output = Self;
 
+    #[inline(never)]
     fn sub(self, other: Self) -> Self {
         Self::new(self.0 - other.0)
     }
@@ -71,6 +73,7 @@ impl Sub for Millis {
 impl Mul<f64> for Millis {
     type Output = Self;
 
+    #[inline(never)]
     fn mul(self, factor: f64) -> Self {
         Self::new(self.0 * factor).min(Self::MAX)
     }

@@ -1,8 +1,11 @@
 //! What an engine is built with. Values arrive validated: the boundary parses, the core
 //! believes.
 
+use super::breaker::BreakerConfig;
+use super::budget::BudgetConfig;
 use super::clock::Millis;
 use super::estimate::EstimatorConfig;
+use super::recovery::Rule;
 use super::site::{Site, SitePolicy};
 
 /// The configuration of one engine.
@@ -18,6 +21,15 @@ pub struct Config {
     pub log_capacity: usize,
     /// Seed of the jitter.
     pub seed: u64,
+    /// The numbers of the retry budget.
+    pub budget: BudgetConfig,
+    /// The numbers of the hosts' breakers.
+    pub breaker: BreakerConfig,
+    /// What is done about a status or a class instead of the general rule.
+    pub recovery: Vec<Rule>,
+    /// What hls.js does by itself, and no more (R7): 1, 2 and 4 s after 5xx and failures of the
+    /// network, the rest final; no jitter, budget, breaker, pacing, hold or hook.
+    pub naive: bool,
 }
 
 impl Config {
@@ -35,6 +47,10 @@ impl Default for Config {
             hold_limit: Millis::from_secs(300.0),
             log_capacity: 256,
             seed: 0,
+            budget: BudgetConfig::default(),
+            breaker: BreakerConfig::default(),
+            recovery: Vec::new(),
+            naive: false,
         }
     }
 }

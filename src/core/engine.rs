@@ -1,24 +1,45 @@
 //! The engine: hosts and requests, and the only type that the boundary sees.
 
-use self::recover::{Aside, GRACE, Hurry};
+use self::hurry::Hurry;
+use self::recover::{Aside, GRACE};
+use super::breaker::{Evidence, HealthState};
+use super::budget::{Bucket, SourceBudget};
 use super::classify::{Facts, FailureClass, Outcome, classify};
 use super::clock::Millis;
 use super::config::Config;
-use super::error::Failure;
+use super::credential::Credential;
+use super::error::{FailedAttempt, Failure};
 use super::estimate::Estimator;
+use super::guard::Guard;
+use super::hook::Hook;
 use super::host::Host;
 use super::log::{Entry, Log, LogEvent};
-use super::request::{Body, Delivery, Request, RequestId, RetryState, State};
+use super::request::{Body, Delivery, Marks, Request, RequestId, State};
 use super::retry::{Alternatives, WaitReason};
 use super::site::Site;
 use super::stall::{Playback, Stall, StallPolicy};
+use super::throttle::{Throttle, ThrottleState};
 use super::timer::Timer;
 
+mod admit;
+mod ask;
+mod hurry;
+mod outside;
 mod plan;
 mod recover;
+mod refresh;
+mod reload;
+mod views;
 
 /// A wake-up that is later than this means that the page or the device slept.
 const SLEEP: Millis = Millis::new(5_000.0);
+
+/// A body that still comes so long after its headers shows that the host is well where bodies
+/// failed; slow ones may take longer than a probe has time.
+const FLOW: Millis = Millis::new(1_000.0);
+
+/// How long a refusal may be looked at.
+const LOOK: Millis = Millis::new(1_000.0);
 
 /// What the driver has to do.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,7 +55,16 @@ pub enum Action {
         /// Whether the first bytes must be looked at.
         inspect: bool,
     },
-    /// [`Engine::retry_states`] or [`Engine::estimator`] has changed.
+    /// Ask a hook; the answer goes to [`Engine::handle_answer`].
+    Ask {
+        /// Whose.
+        request: RequestId,
+        /// What.
+        hook: Hook,
+        /// The number of the question.
+        number: u32,
+    },
+    /// Something has changed of what [`Engine`] shows: its requests, its hosts, the bandwidth.
     Changed,
     /// Abort the attempt.
     Cut {
@@ -49,6 +79,13 @@ pub enum Action {
         request: RequestId,
         /// What came of it.
         failure: Failure,
+    },
+    /// An attempt came to nothing. What follows is not decided yet.
+    Failed {
+        /// Whose.
+        request: RequestId,
+        /// How.
+        failed: FailedAttempt,
     },
     /// The verdict: failure. The request is over.
     Fail {
@@ -66,6 +103,20 @@ pub enum Action {
     Finish {
         /// Whose.
         request: RequestId,
+    },
+    /// The request is to be sent without its directives from now on (R33).
+    Plain {
+        /// Whose.
+        request: RequestId,
+    },
+    /// Ask for a credential to be refreshed; the answer goes to [`Engine::handle_refreshed`].
+    Refresh {
+        /// Which.
+        credential: u32,
+        /// The request that needs it; 0 where it is refreshed ahead of time.
+        request: RequestId,
+        /// The number of the question.
+        number: u32,
     },
     /// Send an attempt.
     Send {
@@ -95,6 +146,8 @@ pub struct StartRequest {
     pub blocking: bool,
     /// What was declared for this URL; the site's own declaration counts where unknown.
     pub alternatives: Alternatives,
+    /// What else is known of it.
+    pub marks: Marks,
 }
 
 /// The head of a response, as facts.
@@ -108,6 +161,62 @@ pub struct ResponseFacts {
     pub length: Option<f64>,
     /// `Retry-After`, where it can be read and is in the grammar.
     pub retry_after: Option<Millis>,
+    /// What the rate-limit detector says of a refusal, if it says something (R44).
+    pub limited: Option<Limited>,
+    /// What the refusal says of the credential.
+    pub expiry: Expiry,
+}
+
+impl ResponseFacts {
+    /// A response of which nothing else is known.
+    pub const fn of(status: u16) -> Self {
+        Self { status, length: None, retry_after: None, limited: None, expiry: Expiry::Unknown }
+    }
+}
+
+/// What a rate limit is about.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[repr(u8)]
+pub enum Scope {
+    /// All that the engine sends.
+    Session = 0,
+    /// The host of the request.
+    Host = 1,
+    /// The URL prefix of the request ([`Marks::prefix`]).
+    Prefix = 2,
+}
+
+/// A rate limit that the detector has recognized.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limited {
+    /// What it is about.
+    pub scope: Scope,
+    /// How long nothing is to be sent, where that is known.
+    pub wait: Option<Millis>,
+}
+
+/// What a refusal says of the credential.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[repr(u8)]
+pub enum Expiry {
+    /// Nothing.
+    #[default]
+    Unknown = 0,
+    /// It has expired.
+    Expired = 1,
+    /// A fresh one would not help: a limit of streams, a region, a right that is not there.
+    Denied = 2,
+}
+
+/// What is shown of a host.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HostState {
+    /// The host's number.
+    pub host: u32,
+    /// Its breaker.
+    pub health: HealthState,
+    /// Its rate limit, while there is one.
+    pub throttle: Option<ThrottleState>,
 }
 
 /// The engine.
@@ -116,6 +225,19 @@ pub struct Engine {
     config: Config,
     requests: Vec<Request>,
     hosts: Vec<Host>,
+    credentials: Vec<Credential>,
+    /// The pacers of the session, and of the prefixes.
+    session: Throttle,
+    prefixes: Vec<Throttle>,
+    budget: Bucket,
+    source: SourceBudget,
+    guard: Guard,
+    /// When a host last succeeded, and which: proof that the network is well.
+    succeeded: [(u32, Option<Millis>); 2],
+    /// Whether tabs agree on who probes a host.
+    elects: bool,
+    /// The number of the last question to a hook.
+    questions: u32,
     alternatives: [Alternatives; Site::COUNT],
     playback: Playback,
     playback_at: Millis,
@@ -134,6 +256,15 @@ impl Engine {
         Self {
             requests: Vec::new(),
             hosts: Vec::new(),
+            credentials: Vec::new(),
+            session: Throttle::default(),
+            prefixes: Vec::new(),
+            budget: Bucket::new(config.budget.session),
+            source: SourceBudget::new(&config.budget),
+            guard: Guard::default(),
+            succeeded: [(0, None); 2],
+            elects: false,
+            questions: 0,
             alternatives: [Alternatives::Unknown; Site::COUNT],
             playback: Playback::default(),
             playback_at: Millis::ZERO,
@@ -156,7 +287,11 @@ impl Engine {
             return;
         }
         while self.hosts.len() <= host as usize {
-            self.hosts.push(Host::default());
+            self.hosts.push(Host::new(&self.config));
+        }
+        self.make_room(&start.marks);
+        if site.is_reload() {
+            self.merge_reloads(start.marks.url, now);
         }
         self.requests.push(Request {
             id,
@@ -167,7 +302,8 @@ impl Engine {
             expects_body,
             blocking,
             alternatives: start.alternatives,
-            state: State::Headers,
+            marks: start.marks,
+            state: State::Waiting(WaitReason::Backoff),
             timers: Default::default(),
             started: now,
             attempts: 0,
@@ -183,9 +319,29 @@ impl Engine {
             beside: 0,
             answered_beside: false,
             exhausted: None,
+            spent: None,
+            pending: None,
+            asked: 0,
+            permit: None,
+            slots: [None; 3],
+            generation: 0,
+            refreshed: false,
+            graces: 0,
+            elected: false,
+            suspect: false,
         });
         self.note(now, id, 0, LogEvent::Started, site as u32, 0.0);
-        self.send(self.requests.len() - 1, now);
+        self.depart(self.requests.len() - 1, now);
+    }
+
+    /// The head of a refusal arrived, and its body is being looked at before it is judged: the
+    /// headers are no longer waited for, and the look has a second.
+    pub fn handle_refusal_head(&mut self, request: RequestId, attempt: u32, now: Millis) {
+        let Some(index) = self.current(request, attempt) else { return };
+        let request = &mut self.requests[index];
+        if let (State::Headers, Some(due)) = (&request.state, request.timers.at(Timer::Headers)) {
+            request.timers.set(Timer::Headers, due.max(now + LOOK));
+        }
     }
 
     /// The head of a response arrived.
@@ -212,12 +368,19 @@ impl Engine {
             let took = now - self.requests[index].since;
             self.hosts[host as usize].handle_lateness(took);
         }
-        let recovered = self.hosts[host as usize].handle_answer(success);
+        let recovered = self.hosts[host as usize].handle_answer(success, now);
         if !success {
-            let aside = Aside { retry_after: response.retry_after, limit: None };
+            let ResponseFacts { retry_after, limited, expiry, .. } = response;
+            let aside = Aside { retry_after, limited, expiry, limit: None };
             self.fail_attempt(index, outcome, aside, now);
             return;
         }
+        let probes = self.requests[index].permit.is_some_and(|permit| permit.is_probe());
+        if probes && !self.hosts[host as usize].fails_in_bodies() {
+            // The host is alive, and its body may take long.
+            self.report_health(index, Evidence::Success, false, now);
+        }
+        self.handle_paced_success(index, now);
         let stall_timeout = self.config.site(self.requests[index].site).stall_timeout;
         let request = &mut self.requests[index];
         request.timers.stop(Timer::Headers);
@@ -232,7 +395,7 @@ impl Engine {
         let (id, inspect) = (request.id, request.site.expects_media());
         self.note(now, id, attempt, LogEvent::Accepted, response.status.into(), 0.0);
         self.actions.push(Action::Accept { request: id, attempt, inspect });
-        if recovered {
+        if recovered && !self.config.naive {
             self.hurry(Hurry::HostBack(host), now);
         }
     }
@@ -261,6 +424,11 @@ impl Engine {
         body.received += bytes;
         body.last_at = now;
         body.stall.handle_progress(reading, now);
+        let flows = now - body.first_at >= FLOW;
+        if flows && self.requests[index].permit.is_some_and(|permit| permit.is_probe()) {
+            self.report_health(index, Evidence::Success, false, now);
+            self.retime(now);
+        }
         self.arm_stall(index, now);
         true
     }
@@ -300,12 +468,15 @@ impl Engine {
     /// The caller aborted: the request is over, its attempt is cut, nothing is left behind.
     pub fn handle_abort(&mut self, request: RequestId, now: Millis) {
         let Some(index) = self.position(request) else { return };
+        self.report_health(index, Evidence::Nothing, false, now);
+        self.give_slots_back(index, now);
         let gone = self.requests.remove(index);
         self.note(now, gone.id, gone.attempts, LogEvent::Aborted, 0, 0.0);
         self.actions.push(Action::Forget { request: gone.id });
-        if gone.last_failure.is_some() {
+        if gone.last_failure.is_some() || gone.attempts == 0 {
             self.actions.push(Action::Changed);
         }
+        self.retime(now);
     }
 
     /// What the browser says of the network.
@@ -315,9 +486,13 @@ impl Engine {
         }
         self.online = online;
         self.note(now, RequestId(0), 0, LogEvent::Network, online.into(), 0.0);
+        for host in &mut self.hosts {
+            host.breaker.handle_online(online, self.dice.f64(), now);
+        }
         if online {
             self.hurry(Hurry::NetworkBack, now);
         }
+        self.retime(now);
     }
 
     /// What the player says of its playback.
@@ -337,19 +512,29 @@ impl Engine {
     /// The caller wants the waits to end now. What a server asked to wait, and what waits for
     /// the network, stays.
     pub fn handle_retry_now(&mut self, now: Millis) {
+        for host in &mut self.hosts {
+            host.breaker.pull_forward(0.0, now);
+        }
+        self.guard.clear();
         self.hurry(Hurry::Caller, now);
+        self.retime(now);
     }
 
-    /// Time has passed.
+    /// Time has passed. What is due is done in the order of the sites' ranks.
     pub fn handle_timeout(&mut self, now: Millis) {
         self.excuse_sleep(now);
-        let mut index = 0;
-        while let Some(request) = self.requests.get_mut(index) {
-            match request.timers.expire(now) {
-                None => index += 1,
-                // The same place again: the request may have another timer that is due, or a
-                // verdict took it out and the place is the next one's.
-                Some((due, timer)) => self.fire(index, timer, due, now),
+        self.expire_credentials(now);
+        loop {
+            let due = |(index, request): (usize, &Request)| {
+                let (at, _) = request.timers.next()?;
+                (at <= now).then_some((request.site.rank(), index))
+            };
+            // Again from the start each time: a verdict takes a request out.
+            let Some((_, index)) = self.requests.iter().enumerate().filter_map(due).min() else {
+                break;
+            };
+            if let Some((due, timer)) = self.requests[index].timers.expire(now) {
+                self.fire(index, timer, due, now);
             }
         }
     }
@@ -362,7 +547,13 @@ impl Engine {
             return;
         }
         self.excused = now;
+        for credential in &mut self.credentials {
+            credential.excuse(slept + GRACE);
+        }
         for request in &mut self.requests {
+            if let Some(limit) = request.timers.at(Timer::Hook) {
+                request.timers.set(Timer::Hook, limit + slept + GRACE);
+            }
             if matches!(request.state, State::Waiting(WaitReason::Offline)) {
                 // Its time is made good when the network is back, and that news may be in line.
                 if let Some(limit) = request.timers.at(Timer::Retry) {
@@ -384,31 +575,9 @@ impl Engine {
 
     /// When [`handle_timeout`](Self::handle_timeout) has to be called next, and why.
     pub fn next_timeout(&self) -> Option<(Millis, Timer)> {
-        let armed = self.requests.iter().filter_map(|request| request.timers.next());
+        let requests = self.requests.iter().filter_map(|request| request.timers.next());
+        let armed = requests.chain(self.credentials_due().map(|at| (at, Timer::Refresh)));
         armed.reduce(|first, other| if other.0 < first.0 { other } else { first })
-    }
-
-    /// The requests that have failed and go on.
-    pub fn retry_states(&self) -> impl Iterator<Item = RetryState> {
-        self.requests.iter().filter_map(|request| {
-            let policy = self.config.site(request.site);
-            request.retry_state(policy)
-        })
-    }
-
-    /// The estimate of the bandwidth, and the bytes that are left out of it.
-    pub const fn estimator(&self) -> &Estimator {
-        &self.estimator
-    }
-
-    /// The decision log, oldest first.
-    pub fn log(&self) -> impl Iterator<Item = &Entry> {
-        self.log.iter()
-    }
-
-    /// How many requests are under way.
-    pub const fn request_count(&self) -> usize {
-        self.requests.len()
     }
 
     #[inline(never)]
@@ -436,28 +605,8 @@ impl Engine {
     }
 
     #[inline(never)]
-    fn send(&mut self, index: usize, now: Millis) {
-        let timeout = self.headers_timeout(&self.requests[index], now);
-        let request = &mut self.requests[index];
-        request.attempts += 1;
-        request.ladder += 1;
-        request.state = State::Headers;
-        request.since = now;
-        request.graced = false;
-        request.timers.stop_all();
-        request.bound = timeout;
-        request.timers.set(Timer::Headers, now + timeout);
-        let (id, attempt) = (request.id, request.attempts);
-        let failed_before = request.last_failure.is_some();
-        self.note(now, id, attempt, LogEvent::Sent, 0, 0.0);
-        self.actions.push(Action::Send { request: id, attempt });
-        if failed_before {
-            self.actions.push(Action::Changed);
-        }
-    }
-
-    #[inline(never)]
     fn succeed(&mut self, index: usize, now: Millis) {
+        self.report_health(index, Evidence::Success, false, now);
         let gone = self.requests.remove(index);
         let State::Body(body) = &gone.state else { return };
         if gone.attempts == 1 {
@@ -466,6 +615,8 @@ impl Engine {
             self.estimator.exclude(body.received);
         }
         self.note(now, gone.id, gone.attempts, LogEvent::Succeeded, 0, body.received);
+        self.earn(&gone, now);
+        let recovered = self.hosts[gone.host as usize].handle_success();
         self.actions.push(Action::Finish { request: gone.id });
         // The bandwidth has changed, at least.
         self.actions.push(Action::Changed);
@@ -475,5 +626,12 @@ impl Engine {
                 other.answered_beside = true;
             }
         }
+        if recovered && !self.config.naive {
+            self.hurry(Hurry::HostBack(gone.host), now);
+        }
+        if gone.site.is_reload() {
+            self.merge_reloads(gone.marks.url, now);
+        }
+        self.retime(now);
     }
 }

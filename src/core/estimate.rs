@@ -121,5 +121,5 @@ impl Average {
 /// What is left of one after `elapsed` at this half-life. Through `exp`, as a power of two
 /// would bring a table of 4 kB into the module.
 fn remainder(elapsed: f64, half_life: f64) -> f64 {
-    (-std::f64::consts::LN_2 * elapsed / half_life).exp()
+    libm::exp(-std::f64::consts::LN_2 * elapsed / half_life)
 }

@@ -1,16 +1,33 @@
-//! What is remembered of a host: whether it has ever answered (the first headers timeout), how
-//! late its answers are of late, and whether it is in an outage.
+//! What is remembered of a host: whether it has ever answered, how late its answers are of late,
+//! whether it is in an outage, and what protects it from us.
 
+use super::breaker::Breaker;
+use super::budget::Bucket;
 use super::clock::Millis;
+use super::config::Config;
+use super::opaque::OpaqueBurst;
+use super::request::LastFailure;
+use super::throttle::Throttle;
 
-/// The record of one host.
-#[derive(Clone, Debug, Default)]
+/// The record of one host, or of whatever the embedder takes for one.
+#[derive(Clone, Debug)]
 pub(super) struct Host {
-    answered: bool,
+    /// When headers of it came last, if ever.
+    pub(super) answered_at: Option<Millis>,
     /// How long its headers take at worst, of late.
     pub(super) lateness: Millis,
     /// Failures in a row, over all requests.
     failures: u32,
+    /// When the row began.
+    failing_since: Millis,
+    /// Whether the last of them was one of a body: headers prove nothing then.
+    in_bodies: bool,
+    /// What failed last.
+    pub(super) cause: Option<LastFailure>,
+    pub(super) breaker: Breaker,
+    pub(super) bucket: Bucket,
+    pub(super) throttle: Throttle,
+    pub(super) burst: OpaqueBurst,
 }
 
 /// So many failures in a row, with no success between, are an outage of the host and not of
@@ -18,14 +35,34 @@ pub(super) struct Host {
 const OUTAGE: u32 = 3;
 
 impl Host {
-    /// Headers came, of a success or of a refusal. Says whether that ends an outage: the
-    /// headers of a success prove enough, its body may take long.
-    pub(super) const fn handle_answer(&mut self, success: bool) -> bool {
-        self.answered = true;
-        let recovered = success && self.failures >= OUTAGE;
-        if success {
-            self.failures = 0;
+    pub(super) fn new(config: &Config) -> Self {
+        Self {
+            answered_at: None,
+            lateness: Millis::ZERO,
+            failures: 0,
+            failing_since: Millis::ZERO,
+            in_bodies: false,
+            cause: None,
+            breaker: Breaker::default(),
+            bucket: Bucket::new(config.budget.host),
+            throttle: Throttle::default(),
+            burst: OpaqueBurst::default(),
         }
+    }
+
+    /// Headers came, of a success or of a refusal. Says whether that ends an outage: the
+    /// headers of a success prove enough, as its body may take long, unless it is bodies that
+    /// fail.
+    pub(super) const fn handle_answer(&mut self, success: bool, now: Millis) -> bool {
+        self.answered_at = Some(now);
+        success && !self.in_bodies && self.handle_success()
+    }
+
+    /// An attempt succeeded. Says whether that ends an outage.
+    pub(super) const fn handle_success(&mut self) -> bool {
+        let recovered = self.failures >= OUTAGE;
+        self.failures = 0;
+        self.in_bodies = false;
         recovered
     }
 
@@ -34,13 +71,27 @@ impl Host {
         self.lateness = took.max(self.lateness * 0.8);
     }
 
-    /// An attempt failed in a way that speaks of the host.
-    pub(super) const fn handle_failure(&mut self) {
+    /// An attempt failed in a way that speaks of the host, before its headers or in its body.
+    pub(super) const fn handle_failure(&mut self, in_body: bool, now: Millis) {
+        if self.failures == 0 {
+            self.failing_since = now;
+        }
         self.failures = self.failures.saturating_add(1);
+        self.in_bodies = in_body;
+    }
+
+    /// Whether its headers come and its bodies do not.
+    pub(super) const fn fails_in_bodies(&self) -> bool {
+        self.in_bodies
     }
 
     /// Whether the host has ever answered anything.
     pub(super) const fn is_known(&self) -> bool {
-        self.answered
+        self.answered_at.is_some()
+    }
+
+    /// How long nothing has come of it.
+    pub(super) fn failing_for(&self, now: Millis) -> Millis {
+        if self.failures == 0 { Millis::ZERO } else { now - self.failing_since }
     }
 }

@@ -32,8 +32,25 @@ pub enum LogEvent {
     /// The browser says that the network is there (`detail` 1) or not (0).
     Network = 10,
     /// A wait was cut short. `detail` 0: by the caller; 1: the host answers again; 2: the
-    /// network is back.
+    /// network is back; 3: its turn came. `value` is how long it still is, in ms.
     Hurried = 11,
+    /// A hook was asked. `detail` is the hook, `value` the number of the question.
+    Asked = 12,
+    /// A hook answered, or its time is over. `detail` 0: no opinion; 1: no; 2: yes; 3: after
+    /// `value` ms.
+    Answered = 13,
+    /// A refresh of a credential was asked for. `detail` is the credential, `value` the number
+    /// of the question.
+    RefreshAsked = 14,
+    /// It is over. `detail` is the credential, `value` 1 where it is renewed.
+    Refreshed = 15,
+    /// A breaker's health changed. `detail` is the health, `value` the host.
+    Health = 16,
+    /// A server asked for less. `detail` 0: for the session; 1: the host; 2: a prefix. `value`
+    /// is how long nothing is sent, in ms.
+    Throttled = 17,
+    /// The directives of a playlist reload are given up (R33).
+    Plain = 18,
 }
 
 /// One entry.

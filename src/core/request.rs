@@ -1,22 +1,26 @@
 //! One request's life: attempt, wait, attempt, …, verdict.
 //!
 //! ```text
-//!             ┌────────────── wait over ───────────────┐
-//!             ▼                                         │
-//! start ─► Headers ── accepted ─► Body ── lost ─► Waiting
-//!             │                     │                   │
-//!             └──── failed ─────────┼──► Waiting        └─► verdict
+//!            ┌──────────────────── admitted ────────────────────┐
+//!            ▼                                                  │
+//! start ─► Headers ── accepted ─► Body ── lost ─► Asking ─► Waiting ◄─ not admitted
+//!            │                      │               ▲           │
+//!            └────── failed ────────┼───────────────┘           └─► verdict
 //!                                   └─► success
 //! ```
 //!
 //! A request that has its verdict is taken out of the engine, so it settles once by
 //! construction. This file holds the state; the engine moves it.
 
-use super::classify::FailureClass;
+use super::breaker::Permit;
+use super::classify::{Classification, FailureClass};
 use super::clock::Millis;
+use super::error::Reason;
+use super::hook::{Hook, Hooks};
 use super::retry::{Alternatives, WaitReason};
 use super::site::{Site, SitePolicy};
 use super::stall::Stall;
+use super::throttle::Slot;
 use super::timer::{Timer, TimerTable};
 
 /// The name of a request, unique within its engine. 0 names the engine itself.
@@ -39,6 +43,8 @@ pub(super) enum State {
     Headers,
     /// Headers were accepted; the end of the body, its loss or its silence end this.
     Body(Box<Body>),
+    /// A hook is asked about what comes next; its answer, or its deadline, ends this.
+    Asking(Hook),
     /// No attempt is under way; the retry timer, the network or the caller end this.
     Waiting(WaitReason),
 }
@@ -61,10 +67,44 @@ pub(super) struct LastFailure {
     pub(super) class: FailureClass,
     pub(super) status: u16,
     pub(super) svta: u16,
+    /// What a retry of it costs the budget.
+    pub(super) cost: f64,
     /// When the server said to come back.
     pub(super) retry_at: Option<Millis>,
     /// The bound that was exceeded.
     pub(super) limit: Option<Millis>,
+}
+
+/// A failure that nothing has been decided about yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pending {
+    pub(super) failure: Classification,
+    /// Whether the same class came before.
+    pub(super) repeated: bool,
+    /// Whether bytes are with the caller already.
+    pub(super) released: bool,
+    pub(super) retry_after: Option<Millis>,
+    /// Whether the server, or the detector, said that there is too much.
+    pub(super) throttled: bool,
+    /// Whether the attempt's response is left to the caller if this is final.
+    pub(super) refusal: bool,
+}
+
+/// What a rotation, a source or a list of scopes knows a request by.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Marks {
+    /// The URL, as a number that tells it from others.
+    pub url: u32,
+    /// The credential that the URL carries, from 1; 0 where there is none.
+    pub credential: u32,
+    /// The URL prefix that is rate-limited by itself, from 1; 0 where there is none.
+    pub prefix: u32,
+    /// Which hooks there are for it.
+    pub hooks: Hooks,
+    /// Nothing is lost if it fails (R30).
+    pub optional: bool,
+    /// The URL asks for a delta, or for the server to hold the answer back (R33).
+    pub directives: bool,
 }
 
 /// One request.
@@ -79,6 +119,7 @@ pub(super) struct Request {
     /// A blocking playlist reload: the server holds the answer back on purpose.
     pub(super) blocking: bool,
     pub(super) alternatives: Alternatives,
+    pub(super) marks: Marks,
     pub(super) state: State,
     pub(super) timers: TimerTable,
     pub(super) started: Millis,
@@ -104,9 +145,33 @@ pub(super) struct Request {
     /// Whether a request like this one was sent and answered since it last failed.
     pub(super) answered_beside: bool,
     pub(super) exhausted: Option<Millis>,
+    /// The reason that the ladder was spent for.
+    pub(super) spent: Option<Reason>,
+    pub(super) pending: Option<Pending>,
+    /// The number of the question that is open.
+    pub(super) asked: u32,
+    /// The breaker's leave for the attempt under way.
+    pub(super) permit: Option<Permit>,
+    /// The pacers' leaves, of the session, the host and the prefix.
+    pub(super) slots: [Option<Slot>; 3],
+    /// The generation of the credential that the attempt was sent with.
+    pub(super) generation: u32,
+    /// Whether its credential was refreshed for it.
+    pub(super) refreshed: bool,
+    /// Repetitions of what is perhaps not there yet.
+    pub(super) graces: u32,
+    /// Whether the other tabs left the next probe to this one.
+    pub(super) elected: bool,
+    /// Whether this fails like a request that CORS refuses.
+    pub(super) suspect: bool,
 }
 
 impl Request {
+    /// Whether the next attempt is one that time pays for, and not the budget.
+    pub(super) const fn is_probe(&self) -> bool {
+        matches!(self.state, State::Waiting(WaitReason::Hold | WaitReason::Budget))
+    }
+
     /// Whether bytes of the body under way are with the caller already.
     pub(super) const fn has_released(&self) -> bool {
         match (&self.state, self.delivery) {
@@ -117,23 +182,25 @@ impl Request {
 
     /// Whether an attempt is under way, and it is this one.
     pub(super) const fn is_current(&self, attempt: u32) -> bool {
-        self.attempts == attempt && !matches!(self.state, State::Waiting(_))
+        self.attempts == attempt && matches!(self.state, State::Headers | State::Body(_))
     }
 
-    /// How the request stands for somebody who looks on, once it has failed at least once.
+    /// How the request stands for somebody who looks on, once it has failed or waits.
     pub(super) fn retry_state(&self, policy: &SitePolicy) -> Option<RetryState> {
-        let last = self.last_failure?;
         let wait = match self.state {
             State::Waiting(reason) => Some(reason),
-            State::Body(_) | State::Headers => None,
+            State::Asking(_) | State::Body(_) | State::Headers => None,
         };
+        if self.last_failure.is_none() && wait.is_none() {
+            return None;
+        }
         Some(RetryState {
             request: self.id,
             site: self.site,
             attempt: self.attempts,
             max_attempts: policy.attempts,
-            class: last.class,
-            status: last.status,
+            class: self.last_failure.map(|last| last.class),
+            status: self.last_failure.map_or(0, |last| last.status),
             next_at: wait.and_then(|_| self.timers.at(Timer::Retry)),
             wait,
             exhausted: self.exhausted.is_some(),
@@ -141,7 +208,7 @@ impl Request {
     }
 }
 
-/// A request that has failed at least once and goes on.
+/// A request that has failed at least once and goes on, or that is not sent yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RetryState {
     /// Whose.
@@ -152,8 +219,8 @@ pub struct RetryState {
     pub attempt: u32,
     /// Attempts on its ladder.
     pub max_attempts: u32,
-    /// The class of the last failure.
-    pub class: FailureClass,
+    /// The class of the last failure, where there was one.
+    pub class: Option<FailureClass>,
     /// The status of the last failure, 0 where there was none.
     pub status: u16,
     /// When the next attempt is due, while it waits.

@@ -1,15 +1,17 @@
 //! The gates between a failure and the next attempt, and the rule for what follows when the
 //! ladder is spent.
 //!
-//! The order of the gates is fixed, the first refusal wins, and nothing is spent before the
-//! last gate: released bytes, idempotence, class, `Retry-After`, attempts, delay, deadline,
-//! network. Rate-limit pacing, the circuit breaker and the retry budget belong between the
-//! deadline and the network.
+//! The order of the gates is fixed, and the first refusal wins: the hook's veto, released bytes,
+//! idempotence, class, `Retry-After`, attempts, delay, deadline, network. Those that ask others,
+//! and what costs something, come when the attempt is about to be sent (`engine/admit.rs`), so
+//! that nothing is spent before the last gate.
 
 use super::backoff::{FLOOR, after_timeout, equal_jitter, exponential, full_jitter};
 use super::classify::{Classification, FailureClass, Retryable};
 use super::clock::Millis;
 use super::error::Reason;
+use super::hook::Answer;
+use super::recovery::{grace, not_ready};
 use super::site::SitePolicy;
 
 /// What follows when the quick ladder is spent.
@@ -50,6 +52,18 @@ pub enum WaitReason {
     Offline = 2,
     /// The server said when.
     RetryAfter = 3,
+    /// The host is known to be down; the next probe is due then (R38).
+    Breaker = 4,
+    /// The budget is spent; time grants a probe (R36).
+    Budget = 5,
+    /// The server asks for less: it is this request's turn then (R47).
+    Vrlt = 6,
+    /// The credential is being refreshed (R49).
+    TokenRefresh = 7,
+    /// The URL was given up just now; whoever asks, it rests (R40).
+    Cooldown = 8,
+    /// What was asked for is perhaps not there yet.
+    NotReady = 9,
 }
 
 /// A wait before the next attempt.
@@ -66,10 +80,19 @@ pub struct Wait {
 pub(super) struct Situation {
     pub(super) policy: SitePolicy,
     pub(super) failure: Classification,
-    /// Whether the attempt before failed in the same class.
+    /// What the hook said.
+    pub(super) answer: Answer,
+    /// Whether an earlier attempt failed in the same class.
     pub(super) repeated: bool,
+    /// Repetitions so far of what is perhaps not there yet.
+    pub(super) graces: u32,
+    pub(super) live: bool,
+    /// The target duration, where it is known.
+    pub(super) target: Option<Millis>,
     /// Attempts of the ladder so far, this one included.
     pub(super) attempts: u32,
+    /// Whether these are as many as it may take before the player turns to another host.
+    pub(super) rotates: bool,
     /// What is left of the ladder's time.
     pub(super) time_left: Millis,
     pub(super) idempotent: bool,
@@ -85,10 +108,16 @@ pub(super) fn next_on_ladder(
     dice: &mut fastrand::Rng,
 ) -> Result<Wait, Reason> {
     may_repeat(situation)?;
+    if situation.rotates {
+        return Err(Reason::Attempts);
+    }
+    if let Some(step) = next_in_patience(situation, dice) {
+        return step;
+    }
     if situation.attempts >= situation.policy.attempts {
         return Err(Reason::Attempts);
     }
-    let delay = ladder_delay(situation, dice);
+    let delay = asked_by_hook(situation).unwrap_or_else(|| ladder_delay(situation, dice));
     let wait = above_retry_after(situation, Wait { delay, reason: WaitReason::Backoff }, dice);
     if wait.delay > situation.time_left {
         return Err(Reason::Deadline);
@@ -106,10 +135,16 @@ pub(super) fn next_on_hold(
     dice: &mut fastrand::Rng,
 ) -> Result<Wait, Reason> {
     may_repeat(situation)?;
-    let jittered = queue + interval * (0.85 + 0.3 * dice.f64());
+    if let Some(step) = next_in_patience(situation, dice) {
+        return step;
+    }
+    let interval = interval * (0.85 + 0.3 * dice.f64());
+    // A long queue is no reason to be given up before the limit.
+    let queue = queue.min(time_left - interval).max(Millis::ZERO);
+    let jittered = queue + interval;
     let delay = match situation.failure.class {
         FailureClass::RateLimited => jittered.max(ladder_delay(situation, dice)),
-        _ => jittered,
+        _ => asked_by_hook(situation).unwrap_or(jittered),
     };
     let mut wait = above_retry_after(situation, Wait { delay, reason: WaitReason::Hold }, dice);
     // It is the server's word that must fit, not the jitter on top.
@@ -124,23 +159,90 @@ pub(super) fn next_on_hold(
     Ok(for_the_network(situation, wait))
 }
 
-/// The gates that no ladder passes by.
-fn may_repeat(situation: &Situation) -> Result<(), Reason> {
+/// The ladder of the naive preset (R7): 1, 2 and 4 s after failures of the server and of the
+/// network, and nothing else.
+pub(super) const fn next_naive(situation: &Situation) -> Result<Wait, Reason> {
+    use FailureClass as C;
+    // A page of a portal is a refusal of the server's here, by its status.
+    let refused = matches!(situation.failure.svta, 3_500..=3_599);
+    let again = refused
+        || matches!(
+            situation.failure.class,
+            C::Offline | C::Stall | C::Timeout | C::Transport | C::Truncated
+        );
     if situation.released {
         return Err(Reason::Released);
     }
     if !situation.idempotent {
         return Err(Reason::NotIdempotent);
     }
+    if !again {
+        return Err(Reason::Terminal);
+    }
+    if situation.policy.attempts == 1 {
+        return Err(Reason::Attempts);
+    }
+    let delay = match situation.attempts {
+        1 => Millis::new(1_000.0),
+        2 => Millis::new(2_000.0),
+        3 => Millis::new(4_000.0),
+        _ => return Err(Reason::Attempts),
+    };
+    Ok(Wait { delay, reason: WaitReason::Backoff })
+}
+
+/// The gates that no ladder passes by.
+pub(super) fn may_repeat(situation: &Situation) -> Result<(), Reason> {
+    if situation.answer == Answer::No {
+        return Err(Reason::Vetoed);
+    }
+    if situation.released {
+        return Err(Reason::Released);
+    }
+    if !situation.idempotent {
+        return Err(Reason::NotIdempotent);
+    }
+    // The law has the last word, whatever a hook says.
+    let promoted = matches!(situation.answer, Answer::Yes | Answer::After(_))
+        && situation.failure.class != FailureClass::Legal;
     match situation.failure.retryable {
+        _ if promoted => {}
         Retryable::Never => return Err(Reason::Terminal),
         Retryable::Once if situation.repeated => return Err(Reason::Terminal),
-        Retryable::Always | Retryable::Once => {}
+        Retryable::Always | Retryable::Grace | Retryable::NotReady | Retryable::Once => {}
     }
     if situation.retry_after.is_some_and(|wait| wait > situation.policy.max_wait) {
         return Err(Reason::RetryAfter);
     }
     Ok(())
+}
+
+/// The wait for what is perhaps not there yet, or that it is no use any more; `None` for all
+/// other failures.
+fn next_in_patience(
+    situation: &Situation,
+    dice: &mut fastrand::Rng,
+) -> Option<Result<Wait, Reason>> {
+    let n = situation.graces + 1;
+    let delay = match situation.failure.retryable {
+        _ if situation.answer != Answer::Default => return None,
+        Retryable::Grace => grace(situation.live, situation.target, n),
+        Retryable::NotReady => not_ready(n),
+        _ => return None,
+    };
+    let Some(delay) = delay else { return Some(Err(Reason::Terminal)) };
+    // So far apart at least: what is not there must not be asked for too often.
+    let wait = Wait { delay: delay * (1.0 + 0.1 * dice.f64()), reason: WaitReason::NotReady };
+    let wait = above_retry_after(situation, wait, dice);
+    Some(Ok(for_the_network(situation, wait)))
+}
+
+/// The delay that the hook named, within what the site may wait.
+pub(super) fn asked_by_hook(situation: &Situation) -> Option<Millis> {
+    match situation.answer {
+        Answer::After(delay) => Some(delay.min(situation.policy.max_wait).max(FLOOR)),
+        _ => None,
+    }
 }
 
 fn ladder_delay(situation: &Situation, dice: &mut fastrand::Rng) -> Millis {
@@ -186,9 +288,10 @@ pub(super) const fn holds(mode: Exhausted, alternatives: Alternatives, beside: u
 /// How long after exhaustion the slow ladder is still brisk.
 const BRISK: Millis = Millis::new(20_000.0);
 
-/// The interval of a host's slow ladder: a third of a segment at first, because most outages
-/// end within seconds and somebody is watching a spinner; later a whole one, which asks no
-/// more of the server than steady play. `target` is the target duration, if known.
+/// The interval of a host's slow ladder, and of its probes while playback has nowhere else to go
+/// (R41): a third of a segment at first, because most outages end within seconds and somebody is
+/// watching a spinner; later a whole one, which asks no more of the server than steady play.
+/// `target` is the target duration, if known; `held` how long it has been slow.
 pub(super) fn hold_interval(target: Option<Millis>, reload: bool, held: Millis) -> Millis {
     let target = target.unwrap_or(Millis::new(4_000.0));
     if reload {

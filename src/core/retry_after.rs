@@ -3,9 +3,8 @@
 //! What is not in the grammar counts as absent: a server that writes nonsense has said
 //! nothing. Policy clamps the result later; nothing is clamped here.
 
-use std::time::UNIX_EPOCH;
-
 use super::clock::Millis;
+use super::http_date;
 
 /// What the server asks to wait, or `None` where the field says nothing usable.
 ///
@@ -14,37 +13,26 @@ use super::clock::Millis;
 /// it. A date in the past is zero.
 pub fn parse(value: &str, date: Option<&str>, wall_ms: f64) -> Option<Millis> {
     let value = value.trim_ascii();
-    if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
-        return delay_seconds(value);
+    if let Some(seconds) = digits(value) {
+        let span = seconds * 1000.0;
+        return (span <= Millis::MAX.get()).then(|| Millis::new(span));
     }
-    let at = http_date_ms(value)?;
-    let now = date.and_then(http_date_ms).unwrap_or(wall_ms);
-    Some(Millis::new(at - now))
+    let at = http_date::parse(value)?;
+    // A `Date` of 1970 or before is that of a clock that was never set.
+    let date = date.and_then(http_date::parse).filter(|date| *date > 0.0);
+    Some(Millis::new(at - date.unwrap_or(wall_ms)))
 }
 
-fn delay_seconds(digits: &str) -> Option<Millis> {
-    let seconds: u64 = digits.parse().ok()?;
-    let span = seconds as f64 * 1000.0;
-    (span <= Millis::MAX.get()).then(|| Millis::new(span))
-}
-
-/// An HTTP-date in any of its three forms, in milliseconds since 1970. What lies before 1970
-/// reads as 1970: only the difference to now matters.
-fn http_date_ms(value: &str) -> Option<f64> {
-    let value = value.trim_ascii();
-    // A leap second is a valid second (RFC 9110 section 5.6.7) that the parser refuses: it is
-    // read as the second before it, and added.
-    let leap = value.as_bytes().windows(3).position(|part| part == b":60");
-    let at = match leap {
-        Some(place) => {
-            let (before, after) = (value.get(..place)?, value.get(place + 3..)?);
-            httpdate::parse_http_date(&[before, ":59", after].concat())
+/// The value of a row of digits, however long it is: a time in seconds, or a length.
+pub fn digits(value: &str) -> Option<f64> {
+    let mut sum = None;
+    for byte in value.bytes() {
+        if !byte.is_ascii_digit() {
+            return None;
         }
-        None => httpdate::parse_http_date(value),
-    };
-    let at = at.ok()?;
-    let since = at.duration_since(UNIX_EPOCH).unwrap_or_default();
-    Some(since.as_secs() as f64 * 1000.0 + if leap.is_some() { 1000.0 } else { 0.0 })
+        sum = Some(sum.unwrap_or(0.0) * 10.0 + f64::from(byte - b'0'));
+    }
+    sum
 }
 
 #[cfg(test)]

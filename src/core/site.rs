@@ -68,6 +68,9 @@ pub struct SitePolicy {
     pub max_wait: Millis,
     /// What follows when the quick ladder is spent.
     pub exhausted: Exhausted,
+    /// With a declared alternative, the request is given up after so many failures (R69); 0
+    /// keeps to `attempts`.
+    pub rotate_after: u32,
 }
 
 impl Site {
@@ -117,6 +120,17 @@ impl Site {
                 | Self::Segment
                 | Self::TextSegment
         )
+    }
+
+    /// Who goes first where not all may: 0 before 1 (R46). Nothing plays without keys and
+    /// initialization segments, and nothing goes on without playlists.
+    pub const fn rank(self) -> u8 {
+        match self {
+            Self::Init | Self::Key | Self::License | Self::Certificate => 0,
+            Self::Manifest | Self::Playlist | Self::PlaylistReload => 1,
+            Self::Segment => 2,
+            Self::TextSegment | Self::Steering | Self::Other => 3,
+        }
     }
 
     /// Whether the cadence of retries is bound to the target duration of a live playlist.
@@ -184,6 +198,7 @@ const fn row(
         deadline: Millis::from_secs(deadline),
         max_wait: Millis::from_secs(max_wait),
         exhausted: Exhausted::Auto,
+        rotate_after: 0,
     }
 }
 

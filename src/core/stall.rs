@@ -16,6 +16,8 @@ pub struct Playback {
     pub buffer_ahead: Option<Millis>,
     /// The target duration of the playlist.
     pub target_duration: Option<Millis>,
+    /// Whether the stream is live.
+    pub live: bool,
 }
 
 /// The numbers of the detector.

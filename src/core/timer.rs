@@ -15,15 +15,19 @@ pub enum Timer {
     Stall = 2,
     /// A silent body has used up half its bound.
     StallSuspect = 3,
+    /// A hook has used up its time.
+    Hook = 4,
+    /// The refresh of a credential is due, or has used up its time. No request's own.
+    Refresh = 5,
 }
 
 impl Timer {
-    /// All timers, in the order of their codes.
+    /// The timers of a request, in the order of their codes.
     pub const ALL: [Self; Self::COUNT] =
-        [Self::Headers, Self::Retry, Self::Stall, Self::StallSuspect];
+        [Self::Headers, Self::Retry, Self::Stall, Self::StallSuspect, Self::Hook];
 
     /// How many timers a request has.
-    pub const COUNT: usize = 4;
+    pub const COUNT: usize = 5;
 }
 
 /// The timers of one request.

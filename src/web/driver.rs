@@ -1,12 +1,13 @@
 //! The exported class.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, RefCell, RefMut};
 use std::rc::{Rc, Weak};
 
 use js_sys::Function;
 use wasm_bindgen::prelude::*;
 use web_sys::{AbortController, RequestInit, Response};
 
+use super::fact::{self, alternatives_from, known};
 use super::fetch::{self, now};
 use super::flight::Flight;
 use super::options;
@@ -14,7 +15,8 @@ use super::records;
 use super::sink::Sink;
 use super::wake::Wake;
 use crate::core::{
-    Action, Alternatives, Delivery, Engine, Millis, Playback, RequestId, Site, StartRequest,
+    Action, Config, Delivery, Engine, Expiry, Hooks, Limited, Marks, Millis, RequestId, Scope,
+    Site, StartRequest,
 };
 
 /// Bits of the flags that [`Driver::start`] takes.
@@ -27,6 +29,10 @@ mod flag {
     pub(super) const NO_BODY: u32 = 4;
     /// The server may hold the answer back.
     pub(super) const BLOCKING: u32 = 8;
+    /// Nothing is lost if it fails.
+    pub(super) const OPTIONAL: u32 = 16;
+    /// The URL asks for a delta, or for the answer to be held back.
+    pub(super) const DIRECTIVES: u32 = 32;
 }
 
 /// One engine and its network side.
@@ -67,8 +73,10 @@ impl Driver {
     }
 
     /// Takes a request on and sends it. `adopted` aborts an attempt that was sent at `at`
-    /// already, and whose end JavaScript reports; `flags` are 1 streaming, 2 not safe to send twice, 4 without a
-    /// body, 8 blocking; `alternatives` is the code of what was declared for this URL.
+    /// already, and whose end JavaScript reports; `flags` are 1 streaming, 2 not safe to send
+    /// twice, 4 without a body, 8 blocking, 16 optional, 32 with directives; `alternatives` is the
+    /// code of what was declared for this URL; `url`, `credential` and `prefix` are numbers that
+    /// tell one from another, the latter two from 1; `hooks` the bits of what hooks there are.
     /// `request` is the request's number; the numbers ascend.
     #[allow(
         clippy::too_many_arguments,
@@ -81,6 +89,10 @@ impl Driver {
         host: u32,
         flags: u32,
         alternatives: u32,
+        url: u32,
+        credential: u32,
+        prefix: u32,
+        hooks: u8,
         input: JsValue,
         init: JsValue,
         fetch: Option<Function>,
@@ -100,6 +112,14 @@ impl Driver {
             expects_body: flags & flag::NO_BODY == 0,
             blocking: flags & flag::BLOCKING != 0,
             alternatives: alternatives_from(alternatives),
+            marks: Marks {
+                url,
+                credential,
+                prefix,
+                hooks: Hooks(hooks),
+                optional: flags & flag::OPTIONAL != 0,
+                directives: flags & flag::DIRECTIVES != 0,
+            },
         };
         let flight = Flight {
             input,
@@ -116,125 +136,93 @@ impl Driver {
     }
 
     /// The promise of an attempt has settled: with a response, or rejected with an error.
+    /// `limit` is 0, or 1 more than the code of the scope that the detector names, and `wait` how
+    /// long, negative where unknown; `expiry` is the code of what a refusal says of its
+    /// credential.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "numbers and handles cross cheaper than an object"
+    )]
     pub fn settled(
         &self,
         request: u32,
         attempt: u32,
         response: Option<Response>,
         error: JsValue,
+        limit: u32,
+        wait: f64,
+        expiry: u32,
         at: f64,
     ) {
         let facts = response.as_ref().map(fetch::facts);
-        let current = self.inner.with_flight(request, |flight| {
-            let current = flight.carries(attempt);
-            if current {
+        match self.inner.flight(request) {
+            Some(mut flight) if flight.carries(attempt) => {
                 flight.response = response;
                 flight.error = error;
             }
-            current
-        });
-        if current != Some(true) {
-            return;
+            _ => return,
         }
         let (id, at) = (RequestId(request), Millis::new(at));
         self.inner.feed(|engine| match facts {
-            Some(facts) => engine.handle_response(id, attempt, facts, at),
+            Some(mut facts) => {
+                let scope = match limit {
+                    1 => Some(Scope::Session),
+                    2 => Some(Scope::Host),
+                    3 => Some(Scope::Prefix),
+                    _ => None,
+                };
+                facts.limited = scope.map(|scope| Limited { scope, wait: known(wait) });
+                facts.expiry = match expiry {
+                    1 => Expiry::Expired,
+                    2 => Expiry::Denied,
+                    _ => Expiry::Unknown,
+                };
+                engine.handle_response(id, attempt, facts, at);
+            }
             None => engine.handle_rejected(id, attempt, at),
         });
     }
 
-    /// Somebody waits for the next byte.
-    pub fn reading(&self, request: u32, attempt: u32, at: f64) {
-        self.inner
-            .feed(|engine| engine.handle_reading(RequestId(request), attempt, Millis::new(at)));
+    /// A fact that is nothing but numbers, by its code (see the fact module). Answers what the
+    /// engine answers to it, and `true` where it answers nothing.
+    pub fn tell(&self, fact: u32, subject: u32, number: u32, x: f64, y: f64, z: f64) -> bool {
+        if fact == fact::WAKE {
+            self.inner.wake.borrow_mut().rung();
+        }
+        self.inner.feed(|engine| fact::tell(engine, fact, subject, number, [x, y, z]))
     }
 
-    /// Bytes arrived. Answers whether the attempt still counts.
-    pub fn chunk(&self, request: u32, attempt: u32, bytes: f64, reading: bool, at: f64) -> bool {
-        self.inner.feed(|engine| {
-            engine.handle_chunk(RequestId(request), attempt, bytes, reading, Millis::new(at))
-        })
+    /// What the engine shows, as rows of numbers, by the code of what is asked for (see the view
+    /// module).
+    pub fn view(&self, what: u32) -> JsValue {
+        records::view(&self.inner.engine.borrow(), what, now())
     }
 
-    /// The body ended. Answers whether it was whole.
-    #[wasm_bindgen(js_name = bodyEnd)]
-    pub fn body_end(&self, request: u32, attempt: u32, at: f64) -> bool {
-        self.inner
-            .feed(|engine| engine.handle_body_end(RequestId(request), attempt, Millis::new(at)))
+    /// The next attempts of a request are sent to this, with this init where one is given.
+    pub fn readdress(&self, request: u32, input: JsValue, init: Option<RequestInit>) {
+        if let Some(mut flight) = self.inner.flight(request) {
+            flight.input = input;
+            if let Some(init) = init {
+                flight.init = init;
+            }
+        }
     }
 
-    /// The body is lost: its stream broke with this error, or it is a page where media was
-    /// asked for.
+    /// Policies for what starts from now on, in the same layout as at construction, and a fresh
+    /// budget of the source.
+    pub fn source(&self, numbers: &[f64]) {
+        let Config { sites, recovery, .. } = options::parse(numbers, 0);
+        self.inner.feed(|engine| engine.handle_source(sites, recovery, now()));
+    }
+
+    /// The stream of a body broke with this error.
     #[wasm_bindgen(js_name = bodyLost)]
-    pub fn body_lost(&self, request: u32, attempt: u32, page: bool, error: JsValue, at: f64) {
+    pub fn body_lost(&self, request: u32, attempt: u32, error: JsValue, at: f64) {
+        if let Some(mut flight) = self.inner.flight(request) {
+            flight.error = error;
+        }
         let (id, at) = (RequestId(request), Millis::new(at));
-        if page {
-            self.inner.feed(|engine| engine.handle_intercepted(id, attempt, at));
-            return;
-        }
-        self.inner.with_flight(request, |flight| flight.error = error);
         self.inner.feed(|engine| engine.handle_body_lost(id, attempt, at));
-    }
-
-    /// The caller aborted.
-    pub fn abort(&self, request: u32) {
-        self.inner.feed(|engine| engine.handle_abort(RequestId(request), now()));
-    }
-
-    /// The timer has rung.
-    pub fn wake(&self) {
-        self.inner.wake.borrow_mut().rung();
-        self.inner.feed(|engine| engine.handle_timeout(now()));
-    }
-
-    /// What the browser says of the network. To be said before a failure is reported: the
-    /// event may still be on its way.
-    pub fn online(&self, online: bool) {
-        self.inner.feed(|engine| engine.handle_online(online, now()));
-    }
-
-    /// What the player says of its playback, in milliseconds; negative where unknown.
-    pub fn playback(&self, buffer_ahead: f64, target_duration: f64) {
-        let known = |value: f64| (value >= 0.0).then(|| Millis::new(value));
-        let playback =
-            Playback { buffer_ahead: known(buffer_ahead), target_duration: known(target_duration) };
-        self.inner.feed(|engine| engine.handle_playback(playback, now()));
-    }
-
-    /// Whether the player has somewhere else to go for what the site asks, as a code.
-    pub fn alternatives(&self, site: u32, alternatives: u32) {
-        if let Some(site) = Site::from_code(site) {
-            let alternatives = alternatives_from(alternatives);
-            self.inner.feed(|engine| engine.handle_alternatives(site, alternatives));
-        }
-    }
-
-    /// Ends the waits that may be ended.
-    #[wasm_bindgen(js_name = retryNow)]
-    pub fn retry_now(&self) {
-        self.inner.feed(|engine| engine.handle_retry_now(now()));
-    }
-
-    /// The requests that have failed and go on, as an array of records.
-    #[wasm_bindgen(js_name = retryStates)]
-    pub fn retry_states(&self) -> JsValue {
-        records::retry_states(self.inner.engine.borrow().retry_states())
-    }
-
-    /// The estimated bandwidth in bit/s, or NaN until enough was seen.
-    pub fn bandwidth(&self) -> f64 {
-        self.inner.engine.borrow().estimator().estimate().unwrap_or(f64::NAN)
-    }
-
-    /// Bytes that retries delivered and that the estimate leaves out.
-    #[wasm_bindgen(js_name = excludedBytes)]
-    pub fn excluded_bytes(&self) -> f64 {
-        self.inner.engine.borrow().estimator().excluded_bytes()
-    }
-
-    /// The decision log, oldest first, as an array of records.
-    pub fn log(&self) -> JsValue {
-        records::log(self.inner.engine.borrow().log())
     }
 
     /// Clears the timer and aborts what waits for its headers. Bodies under way, and all
@@ -247,14 +235,6 @@ impl Driver {
         for (_, mut flight) in waiting {
             flight.cut().inspect(AbortController::abort);
         }
-    }
-}
-
-fn alternatives_from(code: u32) -> Alternatives {
-    match code {
-        1 => Alternatives::None,
-        2 => Alternatives::Some,
-        _ => Alternatives::Unknown,
     }
 }
 
@@ -300,20 +280,30 @@ impl Inner {
     fn carry_out(&self, action: Action) {
         match action {
             Action::Accept { request, attempt, inspect } => {
-                let response = self.with_flight(request.0, |flight| flight.response.clone());
-                if let Some(response) = response.flatten() {
+                if let Some(response) = self.response(request) {
                     self.sink.accept(request.0, attempt, &response, inspect);
                 }
+            }
+            Action::Ask { request, hook, number } => {
+                self.sink.ask(request.0, hook as u32, number);
             }
             Action::Changed => self.sink.changed(),
             Action::Cut { request, attempt } => {
                 // Aborted after the borrow: its listeners are called at once and may call back.
-                let controller = self.with_flight(request.0, Flight::cut).flatten();
+                let controller = self.flight(request.0).and_then(|mut flight| flight.cut());
                 controller.inspect(AbortController::abort);
                 self.sink.cut(request.0, attempt);
             }
             Action::Exhausted { request, failure } => {
                 self.sink.exhausted(request.0, records::failure(&failure));
+            }
+            Action::Failed { request, failed } => {
+                let response = self.response(request);
+                self.sink.failed(request.0, records::failed(&failed), response);
+            }
+            Action::Plain { request } => self.sink.plain(request.0),
+            Action::Refresh { credential, request, number } => {
+                self.sink.refresh(credential, request.0, number);
             }
             Action::Fail { request, failure } => {
                 let flight = self.take_flight(request.0);
@@ -333,36 +323,41 @@ impl Inner {
     }
 
     fn send(&self, request: RequestId, attempt: u32) {
-        let Some((input, init, fetch, adopted)) = self.with_flight(request.0, |flight| {
-            flight.attempt = attempt;
-            flight.controller = flight.adopted.take();
-            let Flight { input, init, fetch, controller, .. } = &*flight;
-            (input.clone(), init.clone(), fetch.clone(), controller.is_some())
-        }) else {
+        let Some(mut flight) = self.flight(request.0) else { return };
+        flight.attempt = attempt;
+        flight.controller = flight.adopted.take();
+        let (false, Ok(controller)) = (flight.controller.is_some(), AbortController::new()) else {
             return;
         };
-        let controller = AbortController::new();
-        let (false, Ok(controller)) = (adopted, controller) else { return };
+        let (input, init, fetch) =
+            (flight.input.clone(), flight.init.clone(), flight.fetch.clone());
+        // Not borrowed while the caller's own fetch runs.
+        drop(flight);
         let promise = fetch::send(&input, &init, fetch.as_ref(), &controller);
-        let kept = self.with_flight(request.0, |flight| {
-            flight.controller = Some(controller.clone());
-        });
-        if kept.is_none() {
-            // Closed from within the caller's own fetch.
-            controller.abort();
+        match self.flight(request.0) {
+            Some(mut flight) => flight.controller = Some(controller),
+            // Closed from within it.
+            None => controller.abort(),
         }
         self.sink.sent(request.0, attempt, now().get(), &promise);
     }
 
-    fn with_flight<T>(&self, request: u32, use_it: impl FnOnce(&mut Flight) -> T) -> Option<T> {
-        let mut flights = self.flights.borrow_mut();
-        let place = flights.binary_search_by_key(&request, |(id, _)| *id).ok()?;
-        Some(use_it(&mut flights[place].1))
+    #[inline(never)]
+    fn flight(&self, request: u32) -> Option<RefMut<'_, Flight>> {
+        RefMut::filter_map(self.flights.borrow_mut(), |flights| {
+            flights.iter_mut().find(|(id, _)| *id == request).map(|(_, flight)| flight)
+        })
+        .ok()
     }
 
+    fn response(&self, request: RequestId) -> Option<Response> {
+        self.flight(request.0).and_then(|flight| flight.response.clone())
+    }
+
+    #[inline(never)]
     fn take_flight(&self, request: u32) -> Option<Flight> {
         let mut flights = self.flights.borrow_mut();
-        let place = flights.binary_search_by_key(&request, |(id, _)| *id).ok()?;
+        let place = flights.iter().position(|(id, _)| *id == request)?;
         Some(flights.remove(place).1)
     }
 }

@@ -56,11 +56,10 @@ pub(super) fn facts(response: &Response) -> ResponseFacts {
     let status = response.status();
     let read = |name| response.headers().get(name).ok().flatten();
     if response.ok() {
-        // As a whole number: parsing floats costs 12 kB, and lengths are none.
-        let length = read("content-length").and_then(|value| value.parse::<u64>().ok());
-        return ResponseFacts { status, length: length.map(|n| n as f64), retry_after: None };
+        let length = read("content-length").and_then(|value| retry_after::digits(&value));
+        return ResponseFacts { length, ..ResponseFacts::of(status) };
     }
     let retry_after = read("retry-after")
         .and_then(|value| retry_after::parse(&value, read("date").as_deref(), date_now()));
-    ResponseFacts { status, length: None, retry_after }
+    ResponseFacts { retry_after, ..ResponseFacts::of(status) }
 }

@@ -5,6 +5,7 @@
 //! so that whatever it calls may call back.
 
 mod driver;
+mod fact;
 mod fetch;
 mod flight;
 mod options;

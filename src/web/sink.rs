@@ -32,6 +32,23 @@ extern "C" {
     #[wasm_bindgen(method)]
     pub(super) fn cut(this: &Sink, request: u32, attempt: u32);
 
+    /// A hook is asked, by its code; the answer goes to [`Driver::answer`](super::Driver::answer).
+    #[wasm_bindgen(method)]
+    pub(super) fn ask(this: &Sink, request: u32, hook: u32, number: u32);
+
+    /// A fresh credential is asked for, by a request, or by 0 ahead of time; the answer goes to
+    /// [`Driver::refreshed`](super::Driver::refreshed).
+    #[wasm_bindgen(method)]
+    pub(super) fn refresh(this: &Sink, credential: u32, request: u32, number: u32);
+
+    /// The request is to be sent without its directives from now on.
+    #[wasm_bindgen(method)]
+    pub(super) fn plain(this: &Sink, request: u32);
+
+    /// An attempt came to nothing, as a record, with the refusal where there is one.
+    #[wasm_bindgen(method)]
+    pub(super) fn failed(this: &Sink, request: u32, failed: JsValue, response: Option<Response>);
+
     /// Failure, as a [record](super::records::failure()), with the response of a final refusal
     /// and the error of a final rejection, where there is one.
     #[wasm_bindgen(method)]

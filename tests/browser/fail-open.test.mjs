@@ -53,7 +53,7 @@ async function play(t, options, rules) {
   /** @returns {Promise<Look>} */
   const look = () => page.evaluate('player.look()');
   // Two segments of two seconds, and into the third.
-  await eventually(async () => (await look()).position > 4.2, 'the third segment plays', 20_000);
+  await eventually(async () => (await look()).position > 4.2, 'the third segment plays', 45_000);
   return { look: await look(), session, warnings };
 }
 

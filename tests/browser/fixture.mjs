@@ -44,13 +44,17 @@ export async function startBrowser(parts = []) {
   ];
   const browser = await chromium.launch({ executablePath: findChromium(), args });
   const media = await serve();
+  /** @type {Set<http.Server>} */
+  const servers = new Set();
   return {
     media,
-    /** @param {Parameters<typeof openPage>[1]} [options] */
-    open: (options) => openPage(browser, options),
+    /** @param {Parameters<typeof openPage>[2]} [options] */
+    open: (options) => openPage(browser, servers, options),
     async close() {
       await browser.close();
       await media.close();
+      // Those of pages that failed while they opened: one that is left keeps the process alive.
+      for (const server of servers) server.close();
     },
   };
 }
@@ -59,13 +63,15 @@ export async function startBrowser(parts = []) {
  * A page of an origin of its own, in a context of its own: no cache and no socket is shared.
  *
  * @param {import('playwright-core').Browser} browser
+ * @param {Set<http.Server>} servers where it adds its own, as long as it is open
  * @param {object} [options]
  * @param {string} [options.csp] its `script-src`, besides the nonce that the import map needs
  * @param {Record<string, Answer>} [options.answers] by path, instead of the package's files
  * @param {Record<string, string>} [options.imports] of the import map
  * @param {string} [options.script] a module that the page loads
  */
-async function openPage(browser, { csp, answers = {}, imports = IMPORTS, script } = {}) {
+async function openPage(browser, servers, options = {}) {
+  const { csp, answers = {}, imports = IMPORTS, script } = options;
   const nonce = randomBytes(8).toString('hex');
   const files = pageHandler({ find: () => undefined, create: () => assert.fail('no sessions') });
   const server = http.createServer((request, response) => {
@@ -82,6 +88,7 @@ async function openPage(browser, { csp, answers = {}, imports = IMPORTS, script 
     else void files(request, response);
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+  servers.add(server);
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -103,15 +110,17 @@ async function openPage(browser, { csp, answers = {}, imports = IMPORTS, script 
     errors,
     /** An engine of the page. @param {EngineOptions} [options] @param {boolean} [ready] */
     async engine(options, ready = true) {
-      const engine = await page.evaluateHandle(
-        async (options) => (await import('holdfast')).createEngine(options),
-        options,
-      );
+      const engine = await page.evaluateHandle(async (options) => {
+        const { createEngine } = await import('holdfast');
+        // Functions do not get from here into the page.
+        return createEngine(/** @type {EngineOptions | undefined} */ (options));
+      }, options);
       assert.equal(await engine.evaluate((engine) => engine.ready), ready);
       return engine;
     },
     async close() {
       await context.close();
+      servers.delete(server);
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       assert.deepEqual(errors, [], 'uncaught errors in the page');
@@ -144,7 +153,7 @@ export const hashOf = (bytes) => createHash('sha256').update(bytes).digest('hex'
  * @param {number} [patience] in milliseconds
  * @returns {Promise<NonNullable<Awaited<T>>>}
  */
-export async function eventually(test, what, patience = 5000) {
+export async function eventually(test, what, patience = 15_000) {
   const end = performance.now() + patience;
   for (;;) {
     const value = await test();
@@ -155,7 +164,8 @@ export async function eventually(test, what, patience = 5000) {
 }
 
 /**
- * A segment's policy with short bounds and a ladder of 100 ms steps.
+ * A segment's policy with short bounds and a ladder of 100 ms steps. A busy machine takes a second
+ * for an answer now and then, so the bounds are longer than that.
  *
  * @param {import('holdfast').SiteOptions} [policy]
  * @returns {EngineOptions}
@@ -165,8 +175,8 @@ export const quick = (policy) => ({
     segment: {
       attempts: 3,
       backoff: { base: 100, factor: 1, cap: 100 },
-      headersTimeout: 1000,
-      stallTimeout: 1000,
+      headersTimeout: 2500,
+      stallTimeout: 2500,
       onExhausted: 'reject',
       ...policy,
     },

@@ -61,7 +61,8 @@ for (const [when, answer] of Object.entries(underWay)) {
       const { bytes, attempts } = await loaded;
       return { bytes, attempts };
     });
-    assert.ok(performance.now() - back < 1500, 'at once');
+    // The network is all that it waits for: without its news it would wait for minutes.
+    assert.ok(performance.now() - back < 6000, 'at once');
     assert.deepEqual(loaded, { bytes: BODY.length, attempts: 2 });
     assert.deepEqual(await waits(), []);
   });

@@ -24,7 +24,7 @@ function random(seed) {
 }
 
 for (const seed of [1, 2, 3, 4, 5]) {
-  test(`ten thousand random samples give SPF's numbers bit by bit (seed ${seed})`, () => {
+  test(`R65: ten thousand random samples give SPF's numbers bit by bit (seed ${seed})`, () => {
     const dice = random(seed);
     /** @type {any} */
     let [mine, spf] = [ZERO, ZERO];
@@ -39,7 +39,7 @@ for (const seed of [1, 2, 3, 4, 5]) {
   });
 }
 
-test('the edges of both thresholds fall on the same side', () => {
+test('R65: the edges of both thresholds fall on the same side', () => {
   for (const bytes of [0, 1, 15_999, 16_000, 16_001, 128_000]) {
     for (const duration of [0, 4.999999, 5, 5.000001, 1e6, Number.MIN_VALUE]) {
       assert.deepEqual(ours(ZERO, duration, bytes), theirs(ZERO, duration, bytes));

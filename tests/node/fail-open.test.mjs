@@ -206,7 +206,7 @@ describe('on the small ladder', { concurrency: true }, () => {
     assert.deepEqual(await first.body, await second.body);
   });
 
-  test('R5: a request of the site "other" is sent once', async (t) => {
+  test('R5, R12: a request of the site "other" is sent once', async (t) => {
     const { engine } = await plainEngine(t);
     const url = server.on('/beacon', answer(503, ''), ok(''));
     assert.equal((await engine.fetch(url)).status, 503);

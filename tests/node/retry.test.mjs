@@ -143,7 +143,7 @@ describe('retries', { concurrency: true }, () => {
     assert.deepEqual(await bytesOf(await engine.fetchBytes({ url: other })), MEDIA);
   });
 
-  test('R5: a request of the site "other" is sent once, whatever comes', async (t) => {
+  test('R5, R12: a request of the site "other" is sent once, whatever comes', async (t) => {
     const engine = await engineFor(t);
     for (const one of [answer(503, ''), reset()]) {
       const url = server.on('/beacon', one);
@@ -155,7 +155,7 @@ describe('retries', { concurrency: true }, () => {
 });
 
 describe('requests that change something', { concurrency: true }, () => {
-  test('a POST is sent once', async (t) => {
+  test('R77: a POST is sent once', async (t) => {
     const engine = await engineFor(t, { attempts: 3 });
     const url = server.on('/post', answer(503, 'busy'));
     const response = await engine.fetch(url, { method: 'POST', body: 'a', site: 'segment' });
@@ -168,7 +168,7 @@ describe('requests that change something', { concurrency: true }, () => {
     assert.equal(server.seen('/post-reset').length, 1);
   });
 
-  test('a POST that is declared idempotent is sent again, byte for byte', async (t) => {
+  test('R77: a POST that is declared idempotent is sent again, byte for byte', async (t) => {
     const engine = await engineFor(t, { attempts: 3 });
     const url = server.on('/idempotent', reset(), answer(503, ''), ok('done'));
     const init = { method: 'POST', body: MEDIA, idempotent: true };
@@ -178,7 +178,7 @@ describe('requests that change something', { concurrency: true }, () => {
     assert.deepEqual(await bodies[2], MEDIA);
   });
 
-  test('a license request is sent again, unless it is declared otherwise', async (t) => {
+  test('R77: a license request is sent again, unless it is declared otherwise', async (t) => {
     const engine = await engineFor(t, { attempts: 3 });
     const url = server.on('/license', answer(503, ''), ok('license'));
     const init = /** @type {const} */ ({ method: 'POST', body: MEDIA, site: 'license' });
@@ -212,7 +212,7 @@ describe('requests that change something', { concurrency: true }, () => {
     assert.equal(server.all.filter((seen) => seen.url.startsWith('/request')).length, 5);
   });
 
-  test('a streamed body is sent once, whatever is declared', async (t) => {
+  test('R77: a streamed body is sent once, whatever is declared', async (t) => {
     const engine = await engineFor(t, { attempts: 3 });
     const url = server.on('/streamed', answer(503, ''));
     const body = new Blob(['streamed']).stream();

@@ -64,7 +64,7 @@ const SIZES = [
 const LEAST = [undefined, 0, 1, 1000, 131_072, 500_000, Infinity];
 
 for (const minChunkSize of LEAST) {
-  test(`chunks of at least ${minChunkSize} bytes are cut where SPF cuts them`, async (t) => {
+  test(`R65: chunks of at least ${minChunkSize} bytes are cut where SPF cuts them`, async (t) => {
     const engine = await engineFor(t);
     for (const sizes of SIZES) {
       replaceFetch(t, async () => fakeBody(sizes).response);
@@ -168,7 +168,7 @@ test('R3: an iterator that is returned before it began lets the network go', asy
   await eventually(() => server.seen('/unbegun.mp4').every(({ closedAt }) => closedAt));
 });
 
-test('each chunk of a first attempt is sampled, with the sums that SPF has', async (t) => {
+test('R64, R65: each chunk of a first attempt is sampled, with the sums that SPF has', async (t) => {
   const engine = await engineFor(t);
   const url = server.on('/sampled.mp4', drip(MEDIA, 10, 20));
   /** @type {State[]} */
@@ -225,7 +225,7 @@ test('R2: a back-off of seconds before success adds nothing to what is sampled',
   assert.ok((states.at(-1)?.fastTotalWeight ?? 9) < 0.5);
 });
 
-test('R2: a body that is fetched again unseen is not sampled', async (t) => {
+test('R2, R64: a body that is fetched again unseen is not sampled', async (t) => {
   const engine = await engineFor(t);
   const url = server.on('/again.mp4', breakOff(MEDIA, 300_000), ok(MEDIA));
   /** @type {State[]} */
@@ -258,7 +258,7 @@ test('the site of a tracked fetch is that of its options, or of the call', async
   );
 });
 
-test('text is decoded as SPF decodes it', async (t) => {
+test('R65: text is decoded as SPF decodes it', async (t) => {
   const engine = await engineFor(t);
   const bytes = Buffer.from('\ufeff#EXTM3U\n#ü\u{1F3AC}\xff');
   const url = server.on('/text.m3u8', ok(Buffer.concat([bytes, Buffer.from([0xff, 0xfe])])));

@@ -267,7 +267,7 @@ test('the bandwidth is shown once enough was seen, without any failure', async (
   assert.equal(excludedBytes, 0);
 });
 
-test('R2: bytes of retries are excluded from the bandwidth, and counted', async (t) => {
+test('R2, R64: bytes of retries are excluded from the bandwidth, and counted', async (t) => {
   const engine = await engineFor(t);
   const url = server.on('/excluded.mp4', answer(503, ''), drip(MEDIA, 6, 20));
   await engine.load({ url });

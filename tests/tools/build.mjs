@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { numberHashes } from './blank.mjs';
 import { runAsProgram } from './main.mjs';
 import { log, runQuietly } from './processes.mjs';
 import { ROOT, ensureReady, toolEnvironment } from './setup.mjs';
@@ -20,6 +21,7 @@ const SOURCES = [
   'Cargo.lock',
   '.cargo/config.toml',
   'src',
+  'tests/tools/blank.mjs',
   'tests/tools/build.mjs',
   'tests/tools/setup.mjs',
   'tests/tools/shrink.mjs',
@@ -51,8 +53,10 @@ export async function build() {
   }
   // Not before now: binaryen comes with the npm packages that \`ensureReady\` installs.
   const { shrink } = await import('./shrink.mjs');
-  const wasm = join(PKG, 'core_bg.wasm');
-  writeFileSync(wasm, shrink(readFileSync(wasm)));
+  const [wasm, glue] = ['core_bg.wasm', 'core.js'].map((name) => join(PKG, name));
+  const numbered = numberHashes(shrink(readFileSync(wasm)), readFileSync(glue, 'utf8'));
+  writeFileSync(wasm, numbered.wasm);
+  writeFileSync(glue, numbered.glue);
   const base64 = readFileSync(wasm).toString('base64');
   writeFileSync(join(PKG, 'inline.js'), `export const base64 =\n  '${base64}';\n`);
   writeFileSync(join(PKG, 'inline.d.ts'), 'export const base64: string;\n');

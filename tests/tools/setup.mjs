@@ -42,15 +42,23 @@ export const PINNED = {
   'wasm-pack': { version: '0.15.1', programs: ['wasm-pack'] },
 };
 
+/** More of them, which only those tasks install that use them. */
+export const ON_REQUEST = {
+  'cargo-mutants': { version: '27.1.0', programs: ['cargo-mutants'] },
+};
+
 const WASM_TARGET = 'wasm32-unknown-unknown';
 
-/** @typedef {'npm' | 'rust' | 'wasm-tools' | 'browser' | 'media' | 'build'} Part */
+/** @typedef {Record<string, { version: string, programs: string[] }>} Tools */
+/** @typedef {'npm' | 'rust' | 'wasm-tools' | 'browser' | 'media' | 'build' | 'mutants'} Part */
 
 /**
  * `ready` is cheap and starts no installer; `prepare` runs only where it says no. A part that is
- * `shared` is the same for every clone on the machine.
+ * `shared` is the same for every clone on the machine; one that is `onRequest` is no part of
+ * everything.
  * @type {Record<Part, {
- *   needs: Part[], shared?: boolean, ready: () => Promise<boolean>, prepare: () => Promise<void>
+ *   needs: Part[], shared?: boolean, onRequest?: boolean,
+ *   ready: () => Promise<boolean>, prepare: () => Promise<void>
  * }>}
  */
 const PARTS = {
@@ -59,8 +67,15 @@ const PARTS = {
   'wasm-tools': {
     needs: ['rust'],
     shared: true,
-    ready: async () => (await missingTools()).length === 0,
-    prepare: installTools,
+    ready: async () => (await missingTools(PINNED)).length === 0,
+    prepare: () => installTools(PINNED),
+  },
+  mutants: {
+    needs: ['rust'],
+    shared: true,
+    onRequest: true,
+    ready: async () => (await missingTools(ON_REQUEST)).length === 0,
+    prepare: () => installTools(ON_REQUEST),
   },
   browser: {
     needs: [],
@@ -82,7 +97,7 @@ const begun = new Map();
 /**
  * Makes sure of the named parts and of what they need: `npm` node_modules, `rust` compiler and
  * wasm target, `wasm-tools` wasm-pack and wasm-bindgen, `browser` Chromium and chromedriver,
- * `media` the lab's generated media, `build` js/pkg. Installs what is missing and says so on
+ * `media` the lab's generated media, `build` js/pkg, `mutants` cargo-mutants. Installs what is missing and says so on
  * stderr. Rejects, with a sentence that says what to do, where it cannot.
  * @param {Part[]} parts
  */
@@ -108,7 +123,8 @@ async function ensurePart(part) {
 
 /** Folders to put first on PATH, so that the pinned tools and npm's wasm-opt are the ones found. */
 export function toolPaths() {
-  const tools = Object.entries(PINNED).map(([name, { version }]) => toolFolder(name, version));
+  const all = Object.entries({ ...PINNED, ...ON_REQUEST });
+  const tools = all.map(([name, { version }]) => toolFolder(name, version));
   return [join(ROOT, 'node_modules', '.bin'), ...tools].filter((folder) => existsSync(folder));
 }
 
@@ -222,9 +238,10 @@ function toolFolder(name, version) {
   return join(cacheFolder(), `${name}-${version}`, 'bin');
 }
 
-async function missingTools() {
+/** @param {Tools} tools */
+async function missingTools(tools) {
   const missing = [];
-  for (const [name, { version, programs }] of Object.entries(PINNED)) {
+  for (const [name, { version, programs }] of Object.entries(tools)) {
     const kept = programs.every((program) => isProgram(join(toolFolder(name, version), program)));
     if (!kept && !(await isOnPath(programs, version))) missing.push({ name, version });
   }
@@ -238,8 +255,9 @@ async function isOnPath(programs, version) {
   return output?.trim().split(' ').at(-1) === version;
 }
 
-async function installTools() {
-  for (const { name, version } of await missingTools()) {
+/** @param {Tools} tools */
+async function installTools(tools) {
+  for (const { name, version } of await missingTools(tools)) {
     const args = [
       'install',
       name,
@@ -291,6 +309,9 @@ async function prepareMedia() {
 
 runAsProgram(import.meta.url, async (args) => {
   const started = performance.now();
-  await ensureReady(/** @type {Part[]} */ (args.length ? args : Object.keys(PARTS)));
+  const everything = Object.keys(PARTS).filter(
+    (part) => !PARTS[/** @type {Part} */ (part)].onRequest,
+  );
+  await ensureReady(/** @type {Part[]} */ (args.length ? args : everything));
   log(`holdfast: ready (${((performance.now() - started) / 1000).toFixed(1)} s)`);
 });

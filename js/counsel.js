@@ -1,0 +1,285 @@
+// @ts-check
+/**
+ * What the engine asks of the embedder about a request, and how the answers find their way back.
+ * Nothing here decides; and nothing may throw, as it would unwind through the module.
+ */
+import { fresh } from './credential.js';
+import { Credentials } from './credentials.js';
+import { HoldfastError, requestError } from './errors.js';
+import { beginning, consult, judge, looks, verdictOf } from './judge.js';
+import { FACT, HOOKS } from './names.js';
+import { attemptOf } from './records.js';
+import { attempt } from './state.js';
+
+/** So many attempts of a request are kept for its hooks. */
+const HISTORY = 32;
+
+/** @typedef {import('./transfer.js').Transfer} Transfer */
+
+export class Counsel {
+  #call;
+  #transfers;
+  #hosts;
+  #credentials;
+  #onAttemptFailed;
+
+  /**
+   * @param {(use: (driver: import('./pkg/core.js').Driver) => boolean | void) => boolean} call
+   * @param {Map<number, Transfer>} transfers
+   * @param {import('./hosts.js').Hosts} hosts
+   * @param {import('./index.d.ts').EngineOptions} options
+   */
+  constructor(call, transfers, hosts, { refreshScope, onAttemptFailed }) {
+    this.#call = call;
+    this.#transfers = transfers;
+    this.#hosts = hosts;
+    this.#credentials = new Credentials(refreshScope);
+    this.#onAttemptFailed = onAttemptFailed;
+  }
+
+  /**
+   * @param {number} fact
+   * @param {number} subject
+   * @param {number} number
+   */
+  #tell(fact, subject, number, x = 0, y = 0) {
+    this.#call((driver) => void driver.tell(fact, subject, number, x, y, 0));
+  }
+
+  /**
+   * What the detectors say of a refusal, once its beginning is there. Says nothing at once where
+   * nobody wants to look.
+   *
+   * @param {Transfer} transfer
+   * @param {number} number of the attempt
+   * @param {Response} response
+   */
+  look(transfer, number, response) {
+    const { hooks, id, site } = transfer.request;
+    transfer.body = '';
+    if (response.ok || response.status === 304 || !looks(hooks)) return undefined;
+    this.#tell(FACT.refusalHead, id, number, performance.now());
+    return this.#judge(transfer, response, hooks, site);
+  }
+
+  /**
+   * @param {Transfer} transfer
+   * @param {Response} response
+   * @param {import('./hooks.js').Hooks} hooks
+   * @param {import('./index.d.ts').Site} site
+   */
+  async #judge(transfer, response, hooks, site) {
+    const { id } = transfer.request;
+    const { status, headers } = response;
+    this.#credentials.see(response);
+    transfer.body = await beginning(response);
+    const { body, url } = transfer;
+    const facts = Object.freeze({ status, headers, body, site, url });
+    const { limit, expiry } = judge(hooks, facts, this.#credentials.now);
+    if (limit && limit.scope !== 'session' && limit.scope !== 'host') {
+      this.#hosts.addPrefix(limit.scope);
+      for (const { request } of this.#transfers.values()) {
+        const prefix = this.#hosts.prefixOf(request.url);
+        if (prefix) this.#tell(FACT.prefix, request.id, prefix);
+      }
+    }
+    const isOwn = limit && this.#transfers.has(id);
+    const scope = isOwn ? (limit.scope === 'session' ? 1 : limit.scope === 'host' ? 2 : 3) : 0;
+    return { scope, wait: limit?.wait ?? -1, expiry };
+  }
+
+  /**
+   * An attempt came to nothing.
+   *
+   * @param {Transfer} transfer
+   * @param {number[]} record
+   * @param {Response | undefined} response
+   */
+  failed(transfer, record, response) {
+    const { site } = transfer.request;
+    const { shown } = transfer;
+    const failed = attemptOf(record);
+    const delay = transfer.pause;
+    transfer.failedAt = performance.now();
+    transfer.history = Object.freeze(
+      [...transfer.history, Object.freeze({ ...failed, delay })].slice(-HISTORY),
+    );
+    const facts = {
+      ...failed,
+      reason: /** @type {const} */ ('attempts'),
+      attempts: failed.attempt,
+    };
+    const { headers } = response ?? {};
+    transfer.error = () =>
+      requestError({
+        ...facts,
+        ...{ site, url: shown, headers, elapsed: performance.now() - transfer.startedAt },
+        body: transfer.body,
+      });
+    const onAttemptFailed = this.#onAttemptFailed;
+    if (!onAttemptFailed) return;
+    const event = Object.freeze({
+      ...failed,
+      ...{ site, url: shown, host: transfer.request.host, at: performance.now() },
+    });
+    // Not in here: the listener may call back, and what it throws is none of the driver's.
+    queueMicrotask(() => attempt(() => onAttemptFailed(event)));
+  }
+
+  /**
+   * A hook is asked.
+   *
+   * @param {Transfer} transfer
+   * @param {number} hook
+   * @param {number} number
+   */
+  ask(transfer, hook, number) {
+    const { id } = transfer.request;
+    const answer = (/** @type {number} */ code, delay = 0) => {
+      this.#tell(FACT.answer, id, number, code, delay);
+    };
+    const { shouldRetry, refreshLicenseRequest } = transfer.request.hooks;
+    const kind = HOOKS[hook];
+    if (kind === 'should-retry' && shouldRetry) {
+      consult(
+        () => shouldRetry(transfer.error(), transfer.attempts, transfer.history),
+        (said) => answer(...verdictOf(said)),
+      );
+    } else if (kind === 'refresh-license' && refreshLicenseRequest) {
+      const { url } = transfer;
+      const { init } = transfer.request;
+      consult(
+        () =>
+          refreshLicenseRequest(
+            { url, headers: new Headers(init.headers), body: init.body ?? null },
+            this.#context(transfer, url),
+          ),
+        (said, error) => answer(this.#license(transfer, said, error) ? 2 : 1),
+      );
+    } else answer(0);
+  }
+
+  /**
+   * A license request is sent with what the hook said from now on.
+   *
+   * @param {Transfer} transfer
+   * @param {unknown} said
+   * @param {unknown} error
+   */
+  #license(transfer, said, error) {
+    const { request } = transfer;
+    if (typeof said !== 'object' || said === null) {
+      transfer.refreshError =
+        error ?? new HoldfastError('REFRESH_FAILED', 'refreshLicenseRequest gave no request');
+      return false;
+    }
+    const {
+      url = transfer.url,
+      headers = request.init.headers,
+      body = request.init.body,
+    } = /** @type {import('./index.d.ts').LicenseRequest} */ (said);
+    if (!/^https?:/i.test(url)) {
+      transfer.refreshError = new HoldfastError(
+        'REFRESH_FAILED',
+        'refreshLicenseRequest must give an absolute http(s) url',
+      );
+      return false;
+    }
+    request.init = { ...request.init, headers, body };
+    transfer.readdress(url, this.#call, request.init);
+    return true;
+  }
+
+  /**
+   * A fresh credential is asked for.
+   *
+   * @param {number} place of the credential
+   * @param {Transfer | undefined} transfer that needs it, unless it is ahead of time
+   * @param {number} number
+   * @param {import('./hooks.js').Hooks} usual the hooks of requests that nobody waits for
+   */
+  refresh(place, transfer, number, usual) {
+    const credential = this.#credentials.get(place);
+    const refreshPlaybackToken = (transfer?.request.hooks ?? usual).refreshPlaybackToken;
+    const original = transfer?.url ?? credential?.url;
+    if (!refreshPlaybackToken || original === undefined) {
+      this.#tell(FACT.refreshed, place, number, 0);
+      return;
+    }
+    const context = this.#context(transfer, original);
+    consult(
+      () => refreshPlaybackToken(original, context),
+      (said, error) => this.#refreshed(credential, original, number, said, error),
+    );
+  }
+
+  /**
+   * @param {import('./credentials.js').Credential} credential
+   * @param {string} original
+   * @param {number} number
+   * @param {unknown} said
+   * @param {unknown} error
+   */
+  #refreshed(credential, original, number, said, error) {
+    const { url, problem } = fresh(original, said);
+    const { number: place } = credential;
+    const waiting = [...this.#transfers.values()].filter(({ credential: of }) => of === place);
+    if (url === undefined) {
+      const refreshError =
+        error ?? new HoldfastError('REFRESH_FAILED', `refreshPlaybackToken: ${PROBLEMS[problem]}`);
+      for (const transfer of waiting) transfer.refreshError = refreshError;
+      this.#tell(FACT.refreshed, place, number, 0);
+      return;
+    }
+    this.#credentials.exchange(credential, original, url);
+    for (const transfer of waiting) {
+      const own = this.#credentials.exchanged(credential, transfer.url);
+      if (own !== undefined) transfer.readdress(own, this.#call);
+      else {
+        transfer.credential = this.#credentials.alone(transfer.url).number;
+        this.#tell(FACT.reassign, transfer.request.id, transfer.credential);
+      }
+    }
+    this.#tell(FACT.refreshed, place, number, 1);
+    this.tellExpiry(credential);
+  }
+
+  /** Finds the credential of a request's URL, and puts in what has replaced it. @param {Transfer} transfer */
+  dress(transfer) {
+    const { credential, url } = this.#credentials.place(transfer.url);
+    transfer.credential = credential.number;
+    if (url !== transfer.url) transfer.readdress(url);
+    return credential;
+  }
+
+  /** @param {import('./credentials.js').Credential} credential */
+  tellExpiry({ number, expiresAt }) {
+    if (expiresAt === undefined) return;
+    const at = performance.now() + expiresAt - this.#credentials.now;
+    this.#tell(FACT.expiry, number, 0, Math.max(at, 0));
+  }
+
+  /** @param {Transfer | undefined} transfer @param {string} url */
+  #context(transfer, url) {
+    const error = transfer?.error?.();
+    return Object.freeze({
+      url,
+      site: transfer?.request.site,
+      status: error?.status ?? 0,
+      headers: error?.headers,
+      body: transfer?.body ?? '',
+      attempt: transfer?.attempts ?? 0,
+      evidence: error ? 'refused' : 'expiring',
+      signal: transfer?.request.signal ?? undefined,
+    });
+  }
+}
+
+/** @type {Record<import('./credential.js').Problem, string>} */
+const PROBLEMS = {
+  same: 'it gave the same URL',
+  'not-http': 'it gave no absolute http(s) URL',
+  'no-place-for-token': 'it gave a bare token, but the URL has no place for one',
+  'not-a-string': 'it gave no string',
+  empty: 'it gave nothing',
+};

@@ -1,0 +1,111 @@
+// @ts-check
+/** How refusals are looked at, how hooks are called, and what their answers mean. */
+import { evidenceOf } from './credential.js';
+import { attempt } from './state.js';
+
+/** @typedef {import('./hooks.js').Hooks} Hooks */
+
+/** So much of a refusal's body is looked at, in bytes, and for so long, in milliseconds. */
+const LOOK = 8192;
+const PATIENCE = 500;
+
+/** Whether a refusal has to be looked at before it is judged. @param {Hooks} hooks */
+export const looks = ({ bits, detectRateLimit, detectExpiry }) =>
+  bits > 0 || detectRateLimit !== undefined || detectExpiry !== undefined;
+
+/**
+ * The beginning of a refusal's body; the response itself stays unread. What does not come in time
+ * is left out.
+ *
+ * @param {Response} response
+ * @returns {Promise<string>}
+ */
+export async function beginning(response) {
+  let text = '';
+  if (!response.body || response.bodyUsed || response.body.locked) return text;
+  const reader = /** @type {ReadableStream<Uint8Array>} */ (response.clone().body).getReader();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(() => resolve({ done: true }), PATIENCE);
+  });
+  const decoder = new TextDecoder();
+  try {
+    for (let size = 0; size < LOOK;) {
+      const { done, value } = await Promise.race([reader.read(), late]);
+      if (done) break;
+      size += value.byteLength;
+      text += decoder.decode(value, { stream: true });
+    }
+  } catch {
+    // A refusal that breaks off is a refusal all the same.
+  } finally {
+    clearTimeout(timer);
+    reader.cancel().catch(() => {});
+  }
+  return text.slice(0, LOOK);
+}
+
+/**
+ * What the detectors say of a refusal. One that throws says nothing.
+ *
+ * @param {Hooks} hooks
+ * @param {import('./index.d.ts').ResponseFacts} facts
+ * @param {number} now wall-clock time in milliseconds
+ * @returns {{ limit: { scope: string, wait: number } | undefined, expiry: number }}
+ */
+export function judge(hooks, facts, now) {
+  const { detectRateLimit, detectExpiry } = hooks;
+  const found = detectRateLimit && attempt(() => detectRateLimit(facts));
+  const { scope, waitMs } = Object(found);
+  const limit =
+    typeof scope === 'string'
+      ? { scope, wait: typeof waitMs === 'number' && waitMs >= 0 ? Math.min(waitMs, 864e5) : -1 }
+      : undefined;
+  const said = detectExpiry && attempt(() => detectExpiry(facts));
+  const own = { expired: 1, denied: 2 }[String(said)];
+  const evidence = { expired: 1, 'denied-for-good': 2, none: 0 }[evidenceOf({ ...facts, now })];
+  return { limit, expiry: own ?? evidence };
+}
+
+/**
+ * Calls a hook that may answer later. What it throws, or rejects with, goes where uncaught errors
+ * go, and counts as no answer.
+ *
+ * @template T
+ * @param {() => T | PromiseLike<T>} call
+ * @param {(answer: T | undefined, error?: unknown) => void} answered told at once where the answer
+ *   is there at once
+ */
+export function consult(call, answered) {
+  /** @param {unknown} error */
+  const failed = (error) => {
+    attempt(() => {
+      throw error;
+    });
+    answered(undefined, error);
+  };
+  let answer;
+  try {
+    answer = call();
+  } catch (error) {
+    return failed(error);
+  }
+  if (typeof (/** @type {any} */ (answer)?.then) !== 'function') {
+    return answered(/** @type {T} */ (answer));
+  }
+  Promise.resolve(answer).then((value) => answered(value), failed);
+}
+
+/**
+ * What `shouldRetry` answered, as a code and a delay. Only exact answers count.
+ *
+ * @param {unknown} answer
+ * @returns {[code: number, delay: number]}
+ */
+export function verdictOf(answer) {
+  if (answer === false) return [1, 0];
+  if (answer === true) return [2, 0];
+  const after = /** @type {any} */ (answer)?.retryAfter;
+  return typeof after === 'number' && after >= 0 && after < Infinity ? [3, after] : [0, 0];
+}

@@ -1,0 +1,82 @@
+//! What comes from outside of the requests: another source, a clean slate, news of other tabs.
+
+use super::{Action, Engine};
+use crate::core::breaker::Health;
+use crate::core::budget::SourceBudget;
+use crate::core::clock::Millis;
+use crate::core::host::Host;
+use crate::core::log::LogEvent;
+use crate::core::recovery::Rule;
+use crate::core::request::RequestId;
+use crate::core::site::{Site, SitePolicy};
+
+impl Engine {
+    /// Another source is played: these policies from now on, and its own budget. What is known of
+    /// the hosts stays (R43, R62).
+    pub fn handle_source(
+        &mut self,
+        sites: [SitePolicy; Site::COUNT],
+        recovery: Vec<Rule>,
+        now: Millis,
+    ) {
+        self.config.sites = sites;
+        self.config.recovery = recovery;
+        self.source = SourceBudget::new(&self.config.budget);
+        self.guard.clear();
+        self.actions.push(Action::Changed);
+        self.retime(now);
+    }
+
+    /// Forgets what is known against a host, or against all (R42).
+    pub fn handle_reset_health(&mut self, host: Option<u32>, now: Millis) {
+        for number in 0..self.hosts.len() as u32 {
+            if host.is_none_or(|host| host == number) {
+                self.hosts[number as usize].breaker.reset();
+                let health = Health::Closed as u32;
+                self.note(now, RequestId(0), 0, LogEvent::Health, health, number.into());
+            }
+        }
+        self.guard.clear();
+        self.actions.push(Action::Changed);
+        self.retime(now);
+    }
+
+    /// Another tab knows that a host is down until then, for the `trips`-th time, and how its
+    /// rate is limited, from when and to how many requests a second. It never relaxes anything
+    /// here.
+    pub fn handle_gossip(
+        &mut self,
+        host: u32,
+        open_until: Option<Millis>,
+        trips: u32,
+        limit: Option<(Millis, f64)>,
+        now: Millis,
+    ) {
+        while self.hosts.len() <= host as usize {
+            self.hosts.push(Host::new(&self.config));
+        }
+        let Host { breaker, throttle, .. } = &mut self.hosts[host as usize];
+        if let Some(until) = open_until {
+            breaker.adopt(&self.config.breaker, until, trips, now);
+        }
+        if let Some((until, rate)) = limit {
+            throttle.adopt(until, rate, now);
+        }
+        self.actions.push(Action::Changed);
+        self.retime(now);
+    }
+
+    /// A prefix of this request's URL is rate-limited by itself ([`Scope::Prefix`](super::Scope)).
+    pub fn handle_prefix(&mut self, request: RequestId, prefix: u32) {
+        if let Some(index) = self.position(request) {
+            self.requests[index].marks.prefix = prefix;
+            let marks = self.requests[index].marks;
+            self.make_room(&marks);
+        }
+    }
+
+    /// Whether tabs agree on who probes a host.
+    pub const fn handle_elections(&mut self, elects: bool) {
+        self.elects = elects;
+    }
+}

@@ -1,0 +1,119 @@
+//! What an attempt meets.
+
+use holdfast::core::{Expiry, Limited, Millis, ResponseFacts};
+
+/// How the network treats one attempt. Spans are in milliseconds.
+#[derive(Clone, Debug)]
+pub(crate) enum Answer {
+    /// Headers after `after`, then the parts.
+    Head { after: f64, facts: ResponseFacts, parts: Vec<Part> },
+    /// No headers, ever.
+    Hang,
+    /// The promise is rejected.
+    Reject { after: f64 },
+}
+
+/// A part of a body, `gap` after the one before it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Part {
+    Chunk {
+        gap: f64,
+        bytes: f64,
+    },
+    /// A chunk after which nobody reads on, until a `Read`.
+    LastRead {
+        gap: f64,
+        bytes: f64,
+    },
+    Read {
+        gap: f64,
+    },
+    End {
+        gap: f64,
+    },
+    Lost {
+        gap: f64,
+    },
+    /// The first bytes turn out to be a page.
+    Page {
+        gap: f64,
+    },
+}
+
+/// A refusal or an empty answer with this status, 20 ms after the attempt.
+pub(crate) fn status(status: u16) -> Answer {
+    let parts = vec![Part::End { gap: 0.0 }];
+    let facts = ResponseFacts::of(status);
+    Answer::Head { after: 20.0, facts, parts }
+}
+
+/// A 200 with so many bytes, in one chunk of 50 ms.
+pub(crate) fn ok(bytes: f64) -> Answer {
+    status(200).parts([Part::Chunk { gap: 50.0, bytes }, Part::End { gap: 0.0 }])
+}
+
+/// A body that breaks off after so many bytes.
+pub(crate) fn truncated(bytes: f64) -> Answer {
+    status(200).parts([Part::Chunk { gap: 50.0, bytes }, Part::Lost { gap: 10.0 }])
+}
+
+/// A body that falls silent after so many bytes.
+pub(crate) fn silent(bytes: f64) -> Answer {
+    status(200).parts([Part::Chunk { gap: 50.0, bytes }])
+}
+
+/// A 200 whose first bytes are a page.
+pub(crate) fn page() -> Answer {
+    status(200).parts([Part::Page { gap: 5.0 }])
+}
+
+/// No headers, ever.
+pub(crate) const fn hang() -> Answer {
+    Answer::Hang
+}
+
+/// A rejection after 20 ms.
+pub(crate) const fn reject() -> Answer {
+    Answer::Reject { after: 20.0 }
+}
+
+impl Answer {
+    /// The same, but its headers or its rejection come after so long.
+    pub(crate) fn after(mut self, ms: f64) -> Self {
+        match &mut self {
+            Self::Head { after, .. } | Self::Reject { after } => *after = ms,
+            Self::Hang => {}
+        }
+        self
+    }
+
+    pub(crate) fn retry_after(self, ms: f64) -> Self {
+        self.with(|facts| facts.retry_after = Some(Millis::new(ms)))
+    }
+
+    pub(crate) fn length(self, bytes: f64) -> Self {
+        self.with(|facts| facts.length = Some(bytes))
+    }
+
+    pub(crate) fn limited(self, limited: Limited) -> Self {
+        self.with(|facts| facts.limited = Some(limited))
+    }
+
+    pub(crate) fn expiry(self, expiry: Expiry) -> Self {
+        self.with(|facts| facts.expiry = expiry)
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut ResponseFacts)) -> Self {
+        if let Self::Head { facts, .. } = &mut self {
+            change(facts);
+        }
+        self
+    }
+
+    pub(crate) fn parts(mut self, body: impl Into<Vec<Part>>) -> Self {
+        if let Self::Head { parts, .. } = &mut self {
+            *parts = body.into();
+        }
+        self
+    }
+}

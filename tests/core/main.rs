@@ -1,0 +1,38 @@
+//! Behaviour of the core, on a virtual clock with a scripted network.
+//!
+//! One binary, because linking one for each file would make every change slow.
+#![cfg(not(target_family = "wasm"))]
+
+mod common;
+
+mod abort;
+mod asleep;
+mod breaker;
+mod breaker_engine;
+mod breaker_model;
+mod budget;
+mod classify;
+mod hold;
+mod hooks;
+mod http_date;
+mod ladder;
+mod license;
+mod limit;
+mod live_reload;
+mod log;
+mod naive;
+mod offline;
+mod pacing;
+mod properties;
+mod recovery;
+mod reload;
+mod replay;
+mod retry_after_policy;
+mod sites;
+mod stall;
+mod steering;
+mod throttle;
+mod throttle_load;
+mod token;
+mod vectors;
+mod verdict;

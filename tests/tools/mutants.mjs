@@ -1,0 +1,214 @@
+// @ts-check
+// How much of the core its tests would miss: each mutant is one small change to the code, and a
+// test has to fail for it. Writes docs/mutants.md. Takes seconds a mutant, so an hour for all.
+//
+//   npm run mutants                         all of FILES
+//   npm run mutants -- --only backoff.rs    some, separated by commas; the others stay as measured
+
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runAsProgram } from './main.mjs';
+import { log, runStreaming } from './processes.mjs';
+import { ROOT, ensureReady, toolEnvironment } from './setup.mjs';
+
+/** What decides, below src/core; a star stands for what follows. */
+export const FILES = [
+  'backoff.rs',
+  'breaker*',
+  'budget*',
+  'classify.rs',
+  'credential*',
+  'engine*',
+  'hook*',
+  'recovery*',
+  'retry.rs',
+  'retry_after.rs',
+  'throttle*',
+];
+
+const CORE = 'src/core';
+const DOCUMENT = 'docs/mutants.md';
+/** Beside the results of cargo-mutants: those of each file when it was measured last. */
+const FOLDER = join(ROOT, 'target', 'mutants');
+const KEPT = join(FOLDER, 'files.json');
+const JOBS = 2;
+/** The tests take two seconds; a mutant that runs for ever is caught as well. */
+const TEST_LIMIT_S = 20;
+const BUILD_LIMIT_S = 180;
+const LIMIT_MS = 6 * 3_600_000;
+const PROGRESS_EVERY_MS = 30_000;
+/** Of cargo-mutants: all caught, some missed, some timed out. */
+const MEASURED = [0, 2, 3];
+
+/**
+ * What became of the mutants of one file. Unviable ones, which do not compile, are not counted.
+ * @typedef {{ caught: number, timedOut: number, survivors: string[] }} Measure
+ */
+
+/** @param {string[]} args */
+export function parseArguments(args) {
+  if (args.length === 0) return {};
+  if (args.length === 2 && args[0] === '--only') return { only: args[1].split(',') };
+  throw new Error(`unknown arguments ${args.join(' ')}; there is --only <file,...>`);
+}
+
+/**
+ * The files of the list that exist, or those of them that were asked for.
+ * @param {string[]} existing below src/core
+ * @param {string[]} [only]
+ */
+export function selectFiles(existing, only) {
+  const fits = (/** @type {string} */ file) => (/** @type {string} */ pattern) =>
+    pattern.endsWith('*') ? file.startsWith(pattern.slice(0, -1)) : file === pattern;
+  const listed = existing.filter((file) => FILES.some(fits(file))).sort();
+  if (!only) return listed;
+  const names = only.map((name) => name.replace(/^src\/core\//, ''));
+  const unknown = names.find((name) => !listed.includes(name));
+  if (unknown) throw new Error(`${unknown} is not measured; files: ${listed.join(', ')}`);
+  return names;
+}
+
+/**
+ * The measures of each file, from the outcomes.json of cargo-mutants.
+ * @param {string} json
+ * @returns {Record<string, Measure>}
+ */
+export function measuresOf(json) {
+  /** @type {Record<string, Measure>} */
+  const measures = {};
+  for (const { scenario, summary } of JSON.parse(json).outcomes) {
+    const mutant = scenario.Mutant;
+    if (!mutant || !['CaughtMutant', 'Timeout', 'MissedMutant'].includes(summary)) continue;
+    const measure = (measures[mutant.file] ??= { caught: 0, timedOut: 0, survivors: [] });
+    if (summary === 'CaughtMutant') measure.caught += 1;
+    else if (summary === 'Timeout') measure.timedOut += 1;
+    else measure.survivors.push(mutant.name);
+  }
+  return measures;
+}
+
+/** The page. @param {Record<string, Measure>} measures */
+export function documentOf(measures) {
+  const files = Object.keys(measures).sort();
+  const all = files.map((file) => measures[file]);
+  const survivors = all.flatMap((measure) => measure.survivors);
+  const sum = {
+    caught: all.reduce((total, { caught }) => total + caught, 0),
+    timedOut: all.reduce((total, { timedOut }) => total + timedOut, 0),
+    survivors,
+  };
+  const rows = files.map((file) => row(`\`${file}\``, measures[file]));
+  return `# Mutants
+
+**${share(sum)}** of ${count(sum)} small changes to what decides are noticed by its tests.
+
+Written by \`npm run mutants\`: each mutant is one change to the code, such as a comparison turned
+round or a result replaced by a constant, and counts as caught when a native test fails for it or
+never ends. Mutants that do not compile are not counted.
+
+| file | mutants | caught | timed out | survived | share |
+| --- | --: | --: | --: | --: | --: |
+${[...rows, row('all', sum)].join('\n')}
+
+## Survivors
+
+${survivors.map((name) => `- \`${name}\``).join('\n') || 'None.'}
+`;
+}
+
+/** @param {string} name @param {Measure} measure */
+function row(name, measure) {
+  const { caught, timedOut, survivors } = measure;
+  const cells = [name, count(measure), caught, timedOut, survivors.length, share(measure)];
+  return `| ${cells.join(' | ')} |`;
+}
+
+/** @param {Measure} measure */
+const count = ({ caught, timedOut, survivors }) => caught + timedOut + survivors.length;
+
+/** @param {Measure} measure */
+function share(measure) {
+  const all = count(measure);
+  if (all === 0) return '–';
+  // Rounded down, so that 100 % means all of them.
+  const tenths = Math.floor(((all - measure.survivors.length) / all) * 1000);
+  return `${(tenths / 10).toFixed(1)} %`;
+}
+
+/** Runs cargo-mutants over these files. @param {string[]} files below src/core */
+async function measure(files) {
+  mkdirSync(FOLDER, { recursive: true });
+  const output = join(FOLDER, 'mutants.out');
+  rmSync(output, { recursive: true, force: true });
+  const args = [
+    ...['mutants', '--output', FOLDER, '--jobs', String(JOBS), '--colors', 'never'],
+    ...['--timeout', String(TEST_LIMIT_S), '--build-timeout', String(BUILD_LIMIT_S)],
+    ...files.flatMap((file) => ['--file', `${CORE}/${file}`]),
+  ];
+  // Each copy of the crate builds in a folder of its own, without the weight of debug symbols,
+  // and random tests draw less often.
+  const { CARGO_TARGET_DIR: _, ...inherited } = toolEnvironment();
+  const env = {
+    ...inherited,
+    CARGO_PROFILE_DEV_DEBUG: '0',
+    HOLDFAST_QUICK: '1',
+    PROPTEST_CASES: '32',
+  };
+  const started = performance.now();
+  const progress = setInterval(() => tell(output, started), PROGRESS_EVERY_MS);
+  const { code } = await runStreaming('cargo', args, { cwd: ROOT, env, limitMs: LIMIT_MS }).finally(
+    () => clearInterval(progress),
+  );
+  if (!MEASURED.includes(code)) throw new Error(`cargo mutants ended with ${code}`);
+  const seconds = (performance.now() - started) / 1000;
+  log(`holdfast: ${doneOf(output)} mutants in ${seconds.toFixed(0)} s`);
+  return measuresOf(readFileSync(join(output, 'outcomes.json'), 'utf8'));
+}
+
+/** One line on how far it is. @param {string} output @param {number} started */
+function tell(output, started) {
+  const list = join(output, 'mutants.json');
+  if (!existsSync(list)) return;
+  const minutes = ((performance.now() - started) / 60_000).toFixed(1);
+  log(
+    `holdfast: ${doneOf(output)} of ${JSON.parse(readFileSync(list, 'utf8')).length} mutants, ` +
+      `${linesOf(output, 'missed')} survive, ${minutes} min so far`,
+  );
+}
+
+/** @param {string} output */
+function doneOf(output) {
+  const kinds = ['caught', 'missed', 'timeout', 'unviable'];
+  return kinds.reduce((total, kind) => total + linesOf(output, kind), 0);
+}
+
+/** @param {string} output @param {string} kind */
+function linesOf(output, kind) {
+  const file = join(output, `${kind}.txt`);
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean).length : 0;
+}
+
+runAsProgram(import.meta.url, async (args) => {
+  const { only } = parseArguments(args);
+  const existing = readdirSync(join(ROOT, CORE), { recursive: true })
+    .map((name) => String(name).replaceAll('\\', '/'))
+    .filter((name) => name.endsWith('.rs'));
+  const listed = selectFiles(existing).map((file) => `${CORE}/${file}`);
+  const files = selectFiles(existing, only);
+  await ensureReady(['mutants']);
+  const measured = await measure(files);
+  /** @type {Record<string, Measure>} */
+  const before = only && existsSync(KEPT) ? JSON.parse(readFileSync(KEPT, 'utf8')) : {};
+  const none = { caught: 0, timedOut: 0, survivors: [] };
+  for (const file of files) before[`${CORE}/${file}`] = measured[`${CORE}/${file}`] ?? none;
+  const kept = Object.fromEntries(Object.entries(before).filter(([file]) => listed.includes(file)));
+  writeFileSync(KEPT, JSON.stringify(kept));
+
+  const page = documentOf(kept);
+  const missing = listed.filter((file) => !kept[file]);
+  if (missing.length === 0) writeFileSync(join(ROOT, DOCUMENT), page);
+  console.log(`\n${page}`);
+  if (missing.length) {
+    log(`holdfast: ${DOCUMENT} stays as it is until all are measured: ${missing.join(', ')}`);
+  }
+});
