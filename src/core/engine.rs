@@ -1,34 +1,37 @@
 //! The engine: hosts and requests, and the only type that the boundary sees.
 
+pub use self::action::{Action, HostState};
+pub use self::facts::{Expiry, Limited, ResponseFacts, Scope, StartRequest};
 use self::hurry::Hurry;
 use self::recover::{Aside, GRACE};
-use super::breaker::{Evidence, HealthState};
+use super::breaker::Evidence;
 use super::budget::{Bucket, SourceBudget};
 use super::classify::{Facts, FailureClass, Outcome, classify};
 use super::clock::Millis;
 use super::config::Config;
 use super::credential::Credential;
-use super::error::{FailedAttempt, Failure};
 use super::estimate::Estimator;
 use super::guard::Guard;
-use super::hook::Hook;
 use super::host::Host;
 use super::log::{Entry, Log, LogEvent};
-use super::request::{Body, Delivery, Marks, Request, RequestId, State};
+use super::request::{Body, Request, RequestId, State};
 use super::retry::{Alternatives, WaitReason};
 use super::site::Site;
 use super::stall::{Playback, Stall, StallPolicy};
-use super::throttle::{Throttle, ThrottleState};
+use super::throttle::Throttle;
 use super::timer::Timer;
 
+mod action;
 mod admit;
 mod ask;
+mod facts;
 mod hurry;
 mod outside;
 mod plan;
 mod recover;
 mod refresh;
 mod reload;
+mod verdict;
 mod views;
 
 /// A wake-up that is later than this means that the page or the device slept.
@@ -40,184 +43,6 @@ const FLOW: Millis = Millis::new(1_000.0);
 
 /// How long a refusal may be looked at.
 const LOOK: Millis = Millis::new(1_000.0);
-
-/// What the driver has to do.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Action {
-    /// The response may be handed to the caller; read its body. `inspect` asks to look at its
-    /// first bytes for a page where media was asked for.
-    Accept {
-        /// Whose.
-        request: RequestId,
-        /// Which attempt's.
-        attempt: u32,
-        /// Whether the first bytes must be looked at.
-        inspect: bool,
-    },
-    /// Ask a hook; the answer goes to [`Engine::handle_answer`].
-    Ask {
-        /// Whose.
-        request: RequestId,
-        /// What.
-        hook: Hook,
-        /// The number of the question.
-        number: u32,
-    },
-    /// Something has changed of what [`Engine`] shows: its requests, its hosts, the bandwidth.
-    Changed,
-    /// Abort the attempt.
-    Cut {
-        /// Whose.
-        request: RequestId,
-        /// Which attempt.
-        attempt: u32,
-    },
-    /// The ladder of a request is spent, or its failure is final. Once a request.
-    Exhausted {
-        /// Whose.
-        request: RequestId,
-        /// What came of it.
-        failure: Failure,
-    },
-    /// An attempt came to nothing. What follows is not decided yet.
-    Failed {
-        /// Whose.
-        request: RequestId,
-        /// How.
-        failed: FailedAttempt,
-    },
-    /// The verdict: failure. The request is over.
-    Fail {
-        /// Whose.
-        request: RequestId,
-        /// Why.
-        failure: Failure,
-    },
-    /// The caller has aborted. The request is over, and so is its attempt, if there is one.
-    Forget {
-        /// Whose.
-        request: RequestId,
-    },
-    /// The verdict: success. The request is over.
-    Finish {
-        /// Whose.
-        request: RequestId,
-    },
-    /// The request is to be sent without its directives from now on (R33).
-    Plain {
-        /// Whose.
-        request: RequestId,
-    },
-    /// Ask for a credential to be refreshed; the answer goes to [`Engine::handle_refreshed`].
-    Refresh {
-        /// Which.
-        credential: u32,
-        /// The request that needs it; 0 where it is refreshed ahead of time.
-        request: RequestId,
-        /// The number of the question.
-        number: u32,
-    },
-    /// Send an attempt.
-    Send {
-        /// Whose.
-        request: RequestId,
-        /// Which attempt, from 1.
-        attempt: u32,
-    },
-}
-
-/// What a caller asks for.
-#[derive(Clone, Copy, Debug)]
-pub struct StartRequest {
-    /// The request's name. Names ascend.
-    pub id: RequestId,
-    /// The site.
-    pub site: Site,
-    /// The host, as a number that the caller gives to each.
-    pub host: u32,
-    /// When bytes reach the caller.
-    pub delivery: Delivery,
-    /// Whether it is safe to send twice.
-    pub idempotent: bool,
-    /// Whether a success has a body.
-    pub expects_body: bool,
-    /// Whether the server may hold the answer back (blocking playlist reload).
-    pub blocking: bool,
-    /// What was declared for this URL; the site's own declaration counts where unknown.
-    pub alternatives: Alternatives,
-    /// What else is known of it.
-    pub marks: Marks,
-}
-
-/// The head of a response, as facts.
-#[derive(Clone, Copy, Debug)]
-pub struct ResponseFacts {
-    /// The status; 0 for a response of type `opaque` or `opaqueredirect`.
-    pub status: u16,
-    /// `Content-Length`, where it can be read. It is a hint: that of an encoded body is not
-    /// the length of the bytes that are seen, and whether it is encoded may be hidden. Bodies
-    /// that end too early are refused by the browser itself.
-    pub length: Option<f64>,
-    /// `Retry-After`, where it can be read and is in the grammar.
-    pub retry_after: Option<Millis>,
-    /// What the rate-limit detector says of a refusal, if it says something (R44).
-    pub limited: Option<Limited>,
-    /// What the refusal says of the credential.
-    pub expiry: Expiry,
-}
-
-impl ResponseFacts {
-    /// A response of which nothing else is known.
-    pub const fn of(status: u16) -> Self {
-        Self { status, length: None, retry_after: None, limited: None, expiry: Expiry::Unknown }
-    }
-}
-
-/// What a rate limit is about.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[repr(u8)]
-pub enum Scope {
-    /// All that the engine sends.
-    Session = 0,
-    /// The host of the request.
-    Host = 1,
-    /// The URL prefix of the request ([`Marks::prefix`]).
-    Prefix = 2,
-}
-
-/// A rate limit that the detector has recognized.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Limited {
-    /// What it is about.
-    pub scope: Scope,
-    /// How long nothing is to be sent, where that is known.
-    pub wait: Option<Millis>,
-}
-
-/// What a refusal says of the credential.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-#[repr(u8)]
-pub enum Expiry {
-    /// Nothing.
-    #[default]
-    Unknown = 0,
-    /// It has expired.
-    Expired = 1,
-    /// A fresh one would not help: a limit of streams, a region, a right that is not there.
-    Denied = 2,
-}
-
-/// What is shown of a host.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HostState {
-    /// The host's number.
-    pub host: u32,
-    /// Its breaker.
-    pub health: HealthState,
-    /// Its rate limit, while there is one.
-    pub throttle: Option<ThrottleState>,
-}
 
 /// The engine.
 #[derive(Debug)]
@@ -281,55 +106,18 @@ impl Engine {
     /// Takes a request on and sends its first attempt. A name that does not ascend is
     /// refused, and nothing happens.
     pub fn handle_start(&mut self, start: StartRequest, now: Millis) {
-        let StartRequest { id, site, host, delivery, idempotent, expects_body, blocking, .. } =
-            start;
+        let StartRequest { id, site, host, marks, .. } = start;
         if self.requests.last().is_some_and(|last| last.id >= id) {
             return;
         }
         while self.hosts.len() <= host as usize {
             self.hosts.push(Host::new(&self.config));
         }
-        self.make_room(&start.marks);
+        self.make_room(&marks);
         if site.is_reload() {
-            self.merge_reloads(start.marks.url, now);
+            self.merge_reloads(marks.url, now);
         }
-        self.requests.push(Request {
-            id,
-            site,
-            host,
-            delivery,
-            idempotent,
-            expects_body,
-            blocking,
-            alternatives: start.alternatives,
-            marks: start.marks,
-            state: State::Waiting(WaitReason::Backoff),
-            timers: Default::default(),
-            started: now,
-            attempts: 0,
-            ladder: 0,
-            offline: Millis::ZERO,
-            since: now,
-            header_timeouts: 0,
-            stalls: 0,
-            graced: false,
-            failed_in: 0,
-            bound: Millis::ZERO,
-            last_failure: None,
-            beside: 0,
-            answered_beside: false,
-            exhausted: None,
-            spent: None,
-            pending: None,
-            asked: 0,
-            permit: None,
-            slots: [None; 3],
-            generation: 0,
-            refreshed: false,
-            graces: 0,
-            elected: false,
-            suspect: false,
-        });
+        self.requests.push(Request::new(start, now));
         self.note(now, id, 0, LogEvent::Started, site as u32, 0.0);
         self.depart(self.requests.len() - 1, now);
     }

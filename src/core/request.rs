@@ -15,6 +15,7 @@
 use super::breaker::Permit;
 use super::classify::{Classification, FailureClass};
 use super::clock::Millis;
+use super::engine::StartRequest;
 use super::error::Reason;
 use super::hook::{Hook, Hooks};
 use super::retry::{Alternatives, WaitReason};
@@ -167,6 +168,49 @@ pub(super) struct Request {
 }
 
 impl Request {
+    /// A request that is about to be sent for the first time.
+    pub(super) fn new(start: StartRequest, now: Millis) -> Self {
+        let StartRequest { id, site, host, delivery, idempotent, expects_body, blocking, .. } =
+            start;
+        Self {
+            id,
+            site,
+            host,
+            delivery,
+            idempotent,
+            expects_body,
+            blocking,
+            alternatives: start.alternatives,
+            marks: start.marks,
+            state: State::Waiting(WaitReason::Backoff),
+            timers: TimerTable::default(),
+            started: now,
+            attempts: 0,
+            ladder: 0,
+            offline: Millis::ZERO,
+            since: now,
+            header_timeouts: 0,
+            stalls: 0,
+            graced: false,
+            failed_in: 0,
+            bound: Millis::ZERO,
+            last_failure: None,
+            beside: 0,
+            answered_beside: false,
+            exhausted: None,
+            spent: None,
+            pending: None,
+            asked: 0,
+            permit: None,
+            slots: [None; 3],
+            generation: 0,
+            refreshed: false,
+            graces: 0,
+            elected: false,
+            suspect: false,
+        }
+    }
+
     /// Whether the next attempt is one that time pays for, and not the budget.
     pub(super) const fn is_probe(&self) -> bool {
         matches!(self.state, State::Waiting(WaitReason::Hold | WaitReason::Budget))
