@@ -37,11 +37,13 @@ impl Millis {
     }
 
     /// The smaller of both.
+    #[inline(never)]
     pub const fn min(self, other: Self) -> Self {
         if other.0 < self.0 { other } else { self }
     }
 
     /// The larger of both.
+    #[inline(never)]
     pub const fn max(self, other: Self) -> Self {
         if other.0 > self.0 { other } else { self }
     }

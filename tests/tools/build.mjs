@@ -10,6 +10,7 @@ import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync 
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { numberHashes } from './blank.mjs';
+import { trimGlue } from './glue.mjs';
 import { runAsProgram } from './main.mjs';
 import { log, runQuietly } from './processes.mjs';
 import { ROOT, ensureReady, toolEnvironment } from './setup.mjs';
@@ -23,6 +24,7 @@ const SOURCES = [
   'src',
   'tests/tools/blank.mjs',
   'tests/tools/build.mjs',
+  'tests/tools/glue.mjs',
   'tests/tools/setup.mjs',
   'tests/tools/shrink.mjs',
 ];
@@ -54,7 +56,7 @@ export async function build() {
   // Not before now: binaryen comes with the npm packages that \`ensureReady\` installs.
   const { shrink } = await import('./shrink.mjs');
   const [wasm, glue] = ['core_bg.wasm', 'core.js'].map((name) => join(PKG, name));
-  const numbered = numberHashes(shrink(readFileSync(wasm)), readFileSync(glue, 'utf8'));
+  const numbered = numberHashes(shrink(readFileSync(wasm)), trimGlue(readFileSync(glue, 'utf8')));
   writeFileSync(wasm, numbered.wasm);
   writeFileSync(glue, numbered.glue);
   const base64 = readFileSync(wasm).toString('base64');

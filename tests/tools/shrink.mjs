@@ -9,9 +9,12 @@
 import binaryen from 'binaryen';
 import { blankPanics } from './blank.mjs';
 
-/** Formatting, and the way from a panic to its message. Nothing else in the module formats. */
+/**
+ * Formatting, and the way from a panic to its message: nothing else in the module formats. And
+ * what runs futures, which comes along with js-sys and which nothing here spawns.
+ */
 const PANIC_TEXT =
-  /\bcore(\[\w+\])?::(fmt|panicking)\b|\bstd(\[\w+\])?::panicking\b|_fail(_rt)?$|panic|unwrap_failed|expect_failed/;
+  /\bcore(\[\w+\])?::(fmt|panicking)\b|\bstd(\[\w+\])?::panicking\b|_fail(_rt)?$|panic|(unwrap|expect|assert)_failed|handle_(alloc_)?error|capacity_overflow|^js_sys::futures/;
 
 /** Less than that, and the names have changed under us: the build would only be larger. */
 const AT_LEAST = 30;

@@ -1,0 +1,32 @@
+// @ts-check
+// Takes out of wasm-bindgen's glue what the one caller that it has never needs: js/module.js passes
+// objects, and only responses of the right type, and every browser that runs this has encodeInto.
+
+/** Each has to be found once: wasm-bindgen's version is pinned, and another may write otherwise. */
+const UNUSED = /** @type {Array<[what: RegExp, instead: string]>} */ ([
+  [/if \(Symbol\.dispose\).*\n/, ''],
+  [/if \(!\('encodeInto' in cachedTextEncoder\)\) \{[\s\S]*?\n\}\n/, ''],
+  [
+    /try \{\s+(return await WebAssembly\.instantiateStreaming\(module, imports\);)\s+\} catch[\s\S]*?throw e; \}\s+\}/,
+    '$1',
+  ],
+  [/function expectedResponseType[\s\S]*?return false;\s+\}/, ''],
+  [
+    /if \(module !== undefined\) \{\s+if \(Object[\s\S]*?initSync\(\)`[\s\S]*?\}\s+\}\n/,
+    '({ module } = module);\n',
+  ],
+  [
+    /if \(module_or_path !== undefined\) \{\s+if \(Object[\s\S]*?initialization function[\s\S]*?\}\s+\}\n/,
+    '({ module_or_path } = module_or_path);\n',
+  ],
+  [/if \(typeof module_or_path === 'string'[\s\S]*?fetch\(module_or_path\);\s+\}\n/, ''],
+]);
+
+/** @param {string} glue @returns {string} */
+export function trimGlue(glue) {
+  for (const [what, instead] of UNUSED) {
+    if (!what.test(glue)) throw new Error(`the glue has changed: nothing in it is like ${what}`);
+    glue = glue.replace(what, instead);
+  }
+  return glue;
+}
