@@ -25,6 +25,7 @@ mod action;
 mod admit;
 mod ask;
 mod facts;
+mod health;
 mod hurry;
 mod outside;
 mod plan;

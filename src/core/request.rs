@@ -74,6 +74,8 @@ pub(super) struct LastFailure {
     pub(super) retry_at: Option<Millis>,
     /// The bound that was exceeded.
     pub(super) limit: Option<Millis>,
+    /// Whether it counts against the host.
+    pub(super) counts: bool,
 }
 
 /// A failure that nothing has been decided about yet.
@@ -132,6 +134,8 @@ pub(super) struct Request {
     pub(super) offline: Millis,
     /// When the current attempt was sent, or the current wait began.
     pub(super) since: Millis,
+    /// When the last attempt was sent.
+    pub(super) sent: Millis,
     pub(super) header_timeouts: u32,
     /// Bodies that were cut for their silence.
     pub(super) stalls: u32,
@@ -189,6 +193,7 @@ impl Request {
             ladder: 0,
             offline: Millis::ZERO,
             since: now,
+            sent: now,
             header_timeouts: 0,
             stalls: 0,
             graced: false,

@@ -10,8 +10,8 @@ use crate::core::{
 
 /// Numbers before the rows of the sites: `[holdLimit, logCapacity, fastHalfLife, slowHalfLife,
 /// naive]`, then `[host, source, session, earn, episode]` of the budget, then `[consecutive,
-/// window, minRequests, ratio, base, factor, cap, decay]` of the breaker.
-const HEAD: usize = 18;
+/// window, minRequests, ratio, base, factor, cap, decay, exhausted]` of the breaker.
+const HEAD: usize = 19;
 
 /// One row a site, in the order of the codes: `[headersTimeout, firstHeadersTimeout, stallTimeout,
 /// attempts, base, factor, cap, deadline, maxWait, onExhausted, rotateAfter]`.
@@ -54,6 +54,7 @@ pub(super) fn parse(numbers: &[f64], seed: u64) -> Config {
             growth: number(15),
             open_cap: Millis::new(number(16)),
             clean_decay: Millis::new(number(17)),
+            trip_exhausted: number(18) != 0.0,
         },
         recovery: rules.as_chunks().0.iter().filter_map(parse_rule).collect(),
         naive: number(4) != 0.0,

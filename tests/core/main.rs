@@ -9,9 +9,16 @@ mod abort;
 mod asleep;
 mod breaker;
 mod breaker_engine;
+mod breaker_exhausted;
 mod breaker_model;
 mod budget;
 mod classify;
+mod field_reports_a;
+mod field_reports_a2;
+mod field_reports_b;
+mod field_reports_b2;
+
+mod fuzz;
 mod hold;
 mod hooks;
 mod http_date;

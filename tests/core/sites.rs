@@ -1,6 +1,7 @@
-//! The table of sites against `tests/vectors/sites.json`, which JavaScript is held to as well.
+//! The defaults against `tests/vectors/sites.json` and `protection.json`, which JavaScript is held
+//! to as well.
 
-use holdfast::core::{Config, Exhausted, Site, SiteClass, SitePolicy};
+use holdfast::core::{BudgetConfig, Config, Exhausted, Site, SiteClass, SitePolicy};
 use serde_json::{Value, json};
 
 const NAMES: [(&str, Site); Site::COUNT] = [
@@ -35,6 +36,7 @@ fn as_json(policy: &SitePolicy) -> Value {
             Exhausted::Hold => "hold",
             Exhausted::Reject => "reject",
         },
+        "rotateAfter": f64::from(policy.rotate_after),
     })
 }
 
@@ -61,6 +63,31 @@ fn r5_every_site_has_the_policy_of_the_table() {
         assert_eq!(as_json(&site.defaults()), table[name], "{name}");
     }
     assert_eq!(table.as_object().map(serde_json::Map::len), Some(Site::COUNT));
+}
+
+#[test]
+fn r5_budget_and_breaker_have_the_numbers_of_the_table() {
+    let table = serde_json::from_str(include_str!("../vectors/protection.json"));
+    let table = with_floats(&table.expect("it is JSON"));
+    let BudgetConfig { host, source, session, earn, episode } = Config::default().budget;
+    let budget = json!({
+        "host": host, "source": source, "session": session, "earn": earn,
+        "episode": f64::from(episode),
+    });
+    assert_eq!(budget, table["budget"]);
+    let breaker = Config::default().breaker;
+    let breaker = json!({
+        "consecutive": f64::from(breaker.consecutive),
+        "window": breaker.window.get(),
+        "minRequests": f64::from(breaker.min_requests),
+        "ratio": breaker.ratio,
+        "base": breaker.open_base.get(),
+        "factor": breaker.growth,
+        "cap": breaker.open_cap.get(),
+        "decay": breaker.clean_decay.get(),
+        "exhausted": breaker.trip_exhausted,
+    });
+    assert_eq!(breaker, table["breaker"]);
 }
 
 #[test]

@@ -44,13 +44,14 @@ export const PINNED = {
 
 /** More of them, which only those tasks install that use them. */
 export const ON_REQUEST = {
-  'cargo-mutants': { version: '27.1.0', programs: ['cargo-mutants'] },
+  mutants: { 'cargo-mutants': { version: '27.1.0', programs: ['cargo-mutants'] } },
+  fuzz: { 'cargo-fuzz': { version: '0.13.2', programs: ['cargo-fuzz'] } },
 };
 
 const WASM_TARGET = 'wasm32-unknown-unknown';
 
 /** @typedef {Record<string, { version: string, programs: string[] }>} Tools */
-/** @typedef {'npm' | 'rust' | 'wasm-tools' | 'browser' | 'media' | 'build' | 'mutants'} Part */
+/** @typedef {'npm' | 'rust' | 'wasm-tools' | 'browser' | 'media' | 'build' | 'mutants' | 'fuzz'} Part */
 
 /**
  * `ready` is cheap and starts no installer; `prepare` runs only where it says no. A part that is
@@ -74,8 +75,16 @@ const PARTS = {
     needs: ['rust'],
     shared: true,
     onRequest: true,
-    ready: async () => (await missingTools(ON_REQUEST)).length === 0,
-    prepare: () => installTools(ON_REQUEST),
+    ready: async () => (await missingTools(ON_REQUEST.mutants)).length === 0,
+    prepare: () => installTools(ON_REQUEST.mutants),
+  },
+  fuzz: {
+    needs: ['rust'],
+    shared: true,
+    onRequest: true,
+    ready: async () =>
+      (await nightlyIsThere()) && (await missingTools(ON_REQUEST.fuzz)).length === 0,
+    prepare: prepareFuzz,
   },
   browser: {
     needs: [],
@@ -97,8 +106,9 @@ const begun = new Map();
 /**
  * Makes sure of the named parts and of what they need: `npm` node_modules, `rust` compiler and
  * wasm target, `wasm-tools` wasm-pack and wasm-bindgen, `browser` Chromium and chromedriver,
- * `media` the lab's generated media, `build` js/pkg, `mutants` cargo-mutants. Installs what is missing and says so on
- * stderr. Rejects, with a sentence that says what to do, where it cannot.
+ * `media` the lab's generated media, `build` js/pkg, `mutants` cargo-mutants, `fuzz` cargo-fuzz and a
+ * nightly Rust. Installs what is missing and says so on stderr. Rejects, with a sentence that says
+ * what to do, where it cannot.
  * @param {Part[]} parts
  */
 export async function ensureReady(parts) {
@@ -123,7 +133,7 @@ async function ensurePart(part) {
 
 /** Folders to put first on PATH, so that the pinned tools and npm's wasm-opt are the ones found. */
 export function toolPaths() {
-  const all = Object.entries({ ...PINNED, ...ON_REQUEST });
+  const all = Object.entries({ ...PINNED, ...ON_REQUEST.mutants, ...ON_REQUEST.fuzz });
   const tools = all.map(([name, { version }]) => toolFolder(name, version));
   return [join(ROOT, 'node_modules', '.bin'), ...tools].filter((folder) => existsSync(folder));
 }
@@ -278,6 +288,22 @@ async function installTools(tools) {
       { cwd },
     );
   }
+}
+
+/** The fuzzer's instruments are in the nightly compiler alone. */
+async function nightlyIsThere() {
+  return (await readOutput('rustc', ['+nightly', '--version'])) !== undefined;
+}
+
+async function prepareFuzz() {
+  if (!findOnPath('rustup')) {
+    throw new Error('Fuzzing takes a nightly Rust. Install rustup from https://rustup.rs.');
+  }
+  if (!(await nightlyIsThere())) {
+    const args = ['toolchain', 'install', 'nightly', '--profile', 'minimal'];
+    await runQuietly('adding a nightly Rust', 'about a minute', 'rustup', args, { cwd: ROOT });
+  }
+  await installTools(ON_REQUEST.fuzz);
 }
 
 // Packages of the system

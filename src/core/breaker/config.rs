@@ -22,6 +22,8 @@ pub struct BreakerConfig {
     pub open_cap: Millis,
     /// A closed breaker forgets one trip each time it sees no countable failure for so long.
     pub clean_decay: Millis,
+    /// Whether one spent ladder opens it too.
+    pub trip_exhausted: bool,
 }
 
 impl BreakerConfig {
@@ -42,6 +44,7 @@ impl Default for BreakerConfig {
             growth: 1.5,
             open_cap: Millis::new(30_000.0),
             clean_decay: Millis::new(30_000.0),
+            trip_exhausted: false,
         }
     }
 }

@@ -3,13 +3,14 @@
 //! budget. Nothing is spent before the last gate.
 
 use super::{Action, Engine, Scope};
-use crate::core::breaker::{Evidence, Health, Report};
+use crate::core::breaker::Health;
+use crate::core::classify::FailureClass;
 use crate::core::clock::Millis;
 use crate::core::error::Reason;
 use crate::core::hook::{Hook, Hooks};
 use crate::core::host::Host;
 use crate::core::log::LogEvent;
-use crate::core::request::{Marks, Request, RequestId, State};
+use crate::core::request::{Marks, Request, State};
 use crate::core::retry::{Alternatives, Exhausted, Wait, WaitReason, hold_interval};
 use crate::core::site::Site;
 use crate::core::throttle::Throttle;
@@ -176,6 +177,7 @@ impl Engine {
         request.ladder += 1;
         request.state = State::Headers;
         request.since = now;
+        request.sent = now;
         request.graced = false;
         request.elected = false;
         request.timers.stop_all();
@@ -237,38 +239,6 @@ impl Engine {
         now + queue + interval * (0.85 + 0.3 * self.dice.f64())
     }
 
-    // The breaker.
-
-    /// Tells the breaker what the attempt under way came to, if it has not been told yet.
-    pub(super) fn report_health(
-        &mut self,
-        index: usize,
-        evidence: Evidence,
-        transport: bool,
-        now: Millis,
-    ) {
-        let Some(permit) = self.requests[index].permit.take() else { return };
-        let request = &self.requests[index];
-        let number = request.host;
-        let host = &self.hosts[number as usize];
-        // Nowhere else to go: probes keep the pace of steady play.
-        let pause = self
-            .may_hold(request)
-            .then(|| hold_interval(self.playback.target_duration, false, host.failing_for(now)));
-        let asked = request.last_failure.and_then(|last| last.retry_at);
-        let hint = asked.map(|at| at - now);
-        let url = request.marks.url;
-        let failed = matches!(evidence, Evidence::Failure | Evidence::Soft);
-        let unit = if failed { self.dice.f64() } else { 0.5 };
-        let report = Report { evidence, transport, url, pause, hint, unit };
-        let breaker = &mut self.hosts[number as usize].breaker;
-        if breaker.report(&self.config.breaker, permit, report, now) {
-            let health = breaker.health(&self.config.breaker, now).health;
-            self.note(now, RequestId(0), 0, LogEvent::Health, health as u32, number.into());
-            self.actions.push(Action::Changed);
-        }
-    }
-
     // The pacers.
 
     fn pacer(&mut self, request: usize, scope: Scope) -> Option<&mut Throttle> {
@@ -285,7 +255,14 @@ impl Engine {
 
     /// When the pacers of all its scopes let a request through.
     pub(super) fn paced_until(&self, request: &Request, now: Millis) -> Millis {
-        self.pacers(request).map(|pacer| pacer.next_at(now)).fold(Millis::ZERO, Millis::max)
+        // The ladder does not count such a refusal, so a reload keeps its distance here (R31).
+        let refused = request.last_failure.is_some_and(|last| {
+            last.class == FailureClass::RateLimited
+                || last.class == FailureClass::ServerBusy && last.retry_at.is_some()
+        });
+        let spaced = request.site.is_reload() && refused;
+        let own = if spaced { request.sent + self.target() } else { Millis::ZERO };
+        self.pacers(request).map(|pacer| pacer.next_at(now)).fold(own, Millis::max)
     }
 
     /// Whether it may be this request's turn by `at`, as far as its pacers know: a trial may be

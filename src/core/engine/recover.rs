@@ -148,12 +148,13 @@ impl Engine {
         }
         let held_back = request.blocking && class == FailureClass::Timeout;
         let blameless = held_back || request.marks.optional || site == Site::Other;
+        let counts = failure.breaker == Weight::Full && !blameless;
         let duration = now - request.since;
         let in_body = matches!(request.state, State::Body(_));
         let bytes = if let State::Body(body) = &request.state { body.received } else { 0.0 };
         let released = request.has_released();
         let host = &mut self.hosts[number];
-        if failure.breaker == Weight::Full && !blameless {
+        if counts {
             host.handle_failure(in_body, now);
         }
         if std::mem::take(&mut request.answered_beside) {
@@ -174,7 +175,7 @@ impl Engine {
         request.failed_in |= bit;
         let retry_at = retry_after.map(|wait| now + wait);
         let (svta, cost) = (failure.svta, failure.cost.into());
-        let last = LastFailure { class, status, svta, cost, retry_at, limit };
+        let last = LastFailure { class, status, svta, cost, retry_at, limit, counts };
         request.last_failure = Some(last);
         host.cause = Some(last);
         request.timers.stop_all();

@@ -17,7 +17,8 @@ const LIMITED: LastFailure = never_sent(FailureClass::RateLimited, 429);
 
 /// The failure of a request that was refused for what became of others.
 const fn never_sent(class: FailureClass, status: u16) -> LastFailure {
-    LastFailure { class, status, svta: 3_000 + status, cost: 0.0, retry_at: None, limit: None }
+    let svta = 3_000 + status;
+    LastFailure { class, status, svta, cost: 0.0, retry_at: None, limit: None, counts: false }
 }
 
 impl Engine {
@@ -30,6 +31,9 @@ impl Engine {
         let (id, attempt) = (request.id, request.attempts);
         self.note(now, id, attempt, LogEvent::Exhausted, reason as u32, attempt.into());
         self.actions.push(Action::Exhausted { request: id, failure });
+        if reason.is_exhaustion() && self.config.breaker.trip_exhausted {
+            self.trip(index, now);
+        }
     }
 
     pub(super) fn give_up(&mut self, index: usize, reason: Reason, now: Millis) {

@@ -8,6 +8,7 @@ mod answer;
 mod ask;
 mod contract;
 mod network;
+mod script;
 
 use holdfast::core::{
     Action, Alternatives, Answer as Opinion, Config, Engine, Entry, Failure, Hook, HostState,
@@ -18,6 +19,7 @@ pub(crate) use self::answer::{Answer, Part, hang, ok, page, reject, silent, stat
 pub(crate) use self::ask::{Ask, ask};
 use self::contract::Contract;
 use self::network::{Fact, Network};
+pub(crate) use self::script::{Play, play, play_at};
 
 /// An attempt that was sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,6 +92,11 @@ impl World {
     /// Whatever is sent to `host` from `from` until `to` meets `answer`.
     pub(crate) fn outage(&mut self, host: u32, from: f64, to: f64, answer: Answer) {
         self.network.outages.push((host, from, to, answer));
+    }
+
+    /// Whatever is sent to `host` meets the next of these; the last one goes on for ever.
+    pub(crate) fn tape(&mut self, host: u32, answers: impl Into<Vec<Answer>>) {
+        self.network.tapes.insert(host, answers.into());
     }
 
     /// Does something at a later time.

@@ -40,6 +40,8 @@ pub(crate) struct Network {
     pub(crate) leftovers: bool,
     /// Host, from, until, and what is met meanwhile.
     pub(crate) outages: Vec<(u32, f64, f64, Answer)>,
+    /// By host, what its attempts meet one after the other, whoever sends them.
+    pub(crate) tapes: BTreeMap<u32, Vec<Answer>>,
     /// By time, and in the order of posting at the same time.
     mail: Vec<(f64, Fact)>,
     scripts: BTreeMap<u32, (u32, Vec<Answer>)>,
@@ -103,13 +105,16 @@ impl Network {
         }
     }
 
-    fn answer(&self, id: u32, attempt: u32, now: f64) -> Answer {
+    fn answer(&mut self, id: u32, attempt: u32, now: f64) -> Answer {
         let (host, answers) = &self.scripts[&id];
         let struck = |(of, from, to, _): &&(u32, f64, f64, Answer)| {
             of == host && (*from..*to).contains(&now)
         };
         if let Some((.., answer)) = self.outages.iter().find(struck) {
             return answer.clone();
+        }
+        if let Some(tape) = self.tapes.get_mut(host) {
+            return if tape.len() > 1 { tape.remove(0) } else { tape[0].clone() };
         }
         answers[(attempt as usize - 1).min(answers.len() - 1)].clone()
     }
