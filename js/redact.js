@@ -1,11 +1,12 @@
 // @ts-check
 /** URLs as they may be shown (R57). */
 
-/** The value of a parameter, in the query or in a segment: if its name says so, or it is long. */
-const SECRET =
-  /([?&;/~](?:[^=&/#~]*(?:token|auth|sign?|key|jwt|hmac|pass|secret|credential)[^=&/#~]*=))[^&/#~]*|([?&;/~][^=&/#~?]*=)[^&/#~]{9,}/gi;
-/** A JWT anywhere, or a segment of the path that is as long as a hash and no file. */
-const TOKEN = /(?:eyJ[\w-]+\.[\w-]*\.[\w-]*)|(\/)[\w-]{32,}(?=\/)/g;
+const SECRET = /token|auth|sig|key|jwt|hmac|pass|secret|credential/i;
+/** A JWT, or a segment of the path that is as long as a hash and no file. */
+const TOKEN = /(^|%2f|[^\w-])eyJ[\w-]+\.[\w.-]*|(\/)[\w-]{32,}(?=\/)/gi;
+
+/** A value is hidden if its name says so, or if it is long. @type {(...parts: string[]) => string} */
+const hide = (pair, name, value) => (value.length > 8 || SECRET.test(name) ? `${name}***` : pair);
 
 /**
  * The URL for logs, events and errors: `***` in place of whatever may be a credential, of a
@@ -15,7 +16,9 @@ const TOKEN = /(?:eyJ[\w-]+\.[\w-]*\.[\w-]*)|(\/)[\w-]{32,}(?=\/)/g;
  */
 export const redact = (url) =>
   url
-    .replace(SECRET, '$1$2***')
-    .replace(TOKEN, '$1***')
+    .replace(/\?[^#]*/, (query) => query.replace(/([?&][^=?&]*=)([^&]*)/g, hide))
+    // A segment of the path may be a list of parameters too.
+    .replace(/([;/~&][^=;/~&?#]*=)([^/&?#]*)/g, hide)
+    .replace(TOKEN, '$1$2***')
     .replace(/^([^/]+\/\/)[^/?#]*@/, '$1***@')
     .replace(/#.*/s, '#***');

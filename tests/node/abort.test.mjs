@@ -136,7 +136,7 @@ for (const [way, ask] of Object.entries(WAYS)) {
   test(`${way} leaves no listener on the caller's signal after success and failure`, async (t) => {
     if (way === 'fetch of a Request') return t.skip('copies of a Request listen to it themselves');
     const path = `/listeners/${way.replaceAll(' ', '-')}.mp4`;
-    const url = server.on(path, ok(MEDIA), answer(503, ''), ok(MEDIA), answer(404, ''));
+    const url = server.on(path, ok(MEDIA), answer(503, ''), ok(MEDIA), answer(403, ''));
     const engine = await engineFor(t);
     const { signal, listeners } = spySignal();
     await ask(engine, url, signal);

@@ -170,7 +170,7 @@ describe('a request made before the module is there', { concurrency: true }, () 
       const load = engine.load({ url });
       await sleep(200);
       await arrive();
-      const loaded = await within(load, 900, 'the load');
+      const loaded = await within(load, 5000, 'the load');
       assert.deepEqual(bytes(loaded), MEDIA);
       assert.equal(loaded.attempts, 2);
       assert.equal(server.seen(path).length, 2);
@@ -234,9 +234,9 @@ describe('a request made before the module is there', { concurrency: true }, () 
   test('a final answer does not wait for the module', async (t) => {
     const { engine } = await coldEngine(t);
     const url = server.on('/final.mp4', answer(404, 'no'));
-    const error = await failureOf(within(engine.load({ url }), 1000, 'the verdict'));
+    const error = await failureOf(within(engine.load({ url }), 2500, 'the verdict'));
     assert.equal(error.code, 'NOT_FOUND');
-    const response = await within(engine.fetch(url), 1000, 'the response');
+    const response = await within(engine.fetch(url), 2500, 'the response');
     assert.equal(response.status, 404);
   });
 

@@ -1,11 +1,11 @@
 // @ts-check
-// The credential in an URL: found, read, exchanged and hidden, without touching another byte.
+// The credential in an URL: found, read and exchanged, without touching another byte.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { credentialOf, evidenceOf, fresh, redact, rewrite } from '../../js/credential.js';
+import { credentialOf, evidenceOf, fresh, rewrite } from '../../js/credential.js';
 
-/** @type {{ vendor: string, url: string, parts: string[] | null, expiresAt: number | null, redacted: string }[]} */
+/** @type {{ vendor: string, url: string, parts: string[] | null, expiresAt: number | null }[]} */
 const CASES = JSON.parse(
   readFileSync(new URL('../vectors/tokens.json', import.meta.url), 'utf8'),
 ).cases;
@@ -29,16 +29,12 @@ function random(seed) {
   };
 }
 
-for (const { vendor, url, parts, expiresAt, redacted } of CASES) {
+for (const { vendor, url, parts, expiresAt } of CASES) {
   test(`R50: the credential and its end are read from the URL (${vendor})`, () => {
     const found = credentialOf(url);
     assert.deepEqual(found?.parts ?? null, parts);
     assert.equal(found?.expiresAt ?? null, expiresAt);
     for (const part of parts ?? []) assert.ok(url.includes(part), 'the bytes of the URL');
-  });
-
-  test(`R57: no value of the credential is left (${vendor})`, () => {
-    assert.equal(redact(url), redacted);
   });
 }
 
@@ -306,28 +302,12 @@ test('R50: other bodies, and what stands after 8 KiB, are no evidence', () => {
   }
 });
 
-test('R57: what is hidden beside the credential', () => {
-  const old = jwt({ exp: 1 });
-  const jwe = `${old}.${'x'.repeat(40)}.${'y'.repeat(22)}`;
-  for (const [url, shown] of [
-    ['https://user:pa@ss@a.example/x', 'https://***@a.example/x'],
-    ['https://a.example/x#access=1', 'https://a.example/x#***'],
-    [`https://a.example/x?n=1&m=%3D${old}`, 'https://a.example/x?n=1&m=***'],
-    [`https://a.example/x?n=${jwe}`, 'https://a.example/x?n=***'],
-    [`https://a.example/x${'y'.repeat(20_000)}?token=A`, '***'],
-    ['https://a.example/x?e=5&cmcd=br%3D1', 'https://a.example/x?e=5&cmcd=br%3D1'],
-    ['seg.ts?token=A', 'seg.ts?token=***'],
-  ]) {
-    assert.equal(redact(url), shown);
-  }
-});
-
 const INK = [..."abeJ0Z9-_.~=&/?#%+:;@!*' \u0000\n\u007fé", '\ud800', '\udc00', '💧'].concat(
   ['%2', '%zz', '%3D', '%7E', 'eyJ', 'token=', 'exp=', 'hmac=', '://', 'https://', '1796000000'],
   ['X-Amz-Date=20261130T120000Z', 'Policy=', 'expires=9', '&&', '..', 'sig=', 'st='],
 );
 
-test('R49 to R57: no input throws, and an exchange of its own gives what the hook gave', () => {
+test('R49, R50, R51, R53: no input throws, and an exchange of its own gives what the hook gave', () => {
   const dice = random(49);
   const pick = (/** @type {readonly any[]} */ list) => list[Math.floor(dice() * list.length)];
   const noise = () => Array.from({ length: dice() * 40 }, () => pick(INK)).join('');
@@ -349,13 +329,10 @@ test('R49 to R57: no input throws, and an exchange of its own gives what the hoo
     assert.ok(found === undefined || (found.key && found.parts.every((part) => a.includes(part))));
     const seen = evidenceOf({ status: 403, url: a, body: noise(), now: NOW });
     assert.match(seen, /^(expired|denied-for-good|none)$/);
-    // What was recognised is gone, and hiding twice hides no more.
-    const shown = redact(a);
-    assert.equal(redact(shown), shown);
   }
 });
 
-test('R51 and R57: in any place, among any neighbours, the credential alone is exchanged and hidden', () => {
+test('R51: in any place, among any neighbours, the credential alone is exchanged', () => {
   const dice = random(57);
   const LETTERS = 'ghiklmnopqruvwxyzGHIKLMNOPQRUVWXYZ2345678_-';
   const word = (/** @type {number} */ length) =>
@@ -377,11 +354,10 @@ test('R51 and R57: in any place, among any neighbours, the credential alone is e
       `https://a.example/v/s~%2f+.ts?${[fillers[0], ...list, fillers[1], fillers[2]].join('&')}#f`;
     const manifest = (/** @type {string[]} */ list) => `https://a.example/a.m3u8?${list.join('&')}`;
     assert.equal(rewrite(url(before), manifest(before), manifest(after)), url(after));
-    assert.ok(!redact(url(before)).includes(old), redact(url(before)));
   }
 });
 
-test('R57: a megabyte of anything is dealt with in no time', () => {
+test('R49, R50: a megabyte of anything is dealt with in no time', () => {
   const size = 2 ** 20;
   for (const piece of [
     'eyJ',
@@ -400,7 +376,6 @@ test('R57: a megabyte of anything is dealt with in no time', () => {
       const url = `https://a.example/?${text}`;
       const startedAt = performance.now();
       credentialOf(url);
-      redact(url);
       fresh(url, text);
       rewrite(url, `${url}1`, `${url}2`);
       evidenceOf({ status: 403, url, body: text, now: NOW });

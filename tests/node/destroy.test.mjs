@@ -11,6 +11,7 @@ import {
   failureOf,
   freshPackage,
   hush,
+  OWN_HOSTS,
   quick,
   sleep,
   spySignal,
@@ -28,7 +29,7 @@ const MEDIA = content(300_000);
 test('destroy rejects all that is under way, wherever it is, and leaves nothing behind', async (t) => {
   const timers = spyTimers(t);
   const { signal, listeners } = spySignal();
-  const engine = await engineFor(t, { attempts: 2, onExhausted: 'hold' });
+  const engine = await engineFor(t, { attempts: 2, onExhausted: 'hold' }, OWN_HOSTS);
   const hung = server.on('/hang.mp4', hang());
   const half = server.on('/half.mp4', stall(MEDIA, 100_000));
   const busy = server.on('/busy.mp4', answer(503, '', { 'retry-after': '5' }));

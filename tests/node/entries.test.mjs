@@ -63,7 +63,8 @@ test('all entries export the same, and slim the way to load', async (t) => {
   const [node, slim, inline] = [await fresh.node(), await fresh.slim(), await fresh.inline()];
   const names = Object.keys(node).sort();
   assert.deepEqual(names, [
-    ...['DEFAULT_SITES', 'HoldfastError', 'OptionsError', 'RequestError', 'createEngine'],
+    ...['DEFAULT_BREAKER', 'DEFAULT_BUDGET', 'DEFAULT_SITES'],
+    ...['HoldfastError', 'OptionsError', 'RequestError', 'createEngine'],
     ...['createTrackedFetch', 'isHoldfastError', 'isReady', 'withRetry'],
   ]);
   assert.deepEqual(Object.keys(inline).sort(), names);
@@ -129,7 +130,7 @@ test('slim: until init, a final answer is delivered', async (t) => {
   const engine = createEngine(quick());
   t.after(() => engine.destroy());
   const url = server.on('/refused.mp4', answer(403, 'no'));
-  const error = await failureOf(within(engine.load({ url }), 1500, 'the verdict'));
+  const error = await failureOf(within(engine.load({ url }), 2500, 'the verdict'));
   assert.equal(error.code, 'DENIED');
 });
 

@@ -98,7 +98,7 @@ describe('a spent ladder', { concurrency: true }, () => {
 
   test('retryNow ends a back-off, but not what the server asked to wait', async (t) => {
     const engine = await engineFor(t, { backoff: { base: 2000, factor: 1, cap: 2000 } });
-    const url = server.on('/backoff.mp4', answer(429, ''), ok(MEDIA));
+    const url = server.on('/backoff.mp4', answer(500, ''), ok(MEDIA));
     const load = engine.load({ url });
     await eventually(() => waits(engine)[0] === 'backoff');
     engine.retryNow();

@@ -39,6 +39,13 @@ export function quick(policy, options) {
 }
 
 /**
+ * Each path is a host of its own: what is learnt of one is not held against the others.
+ *
+ * @type {EngineOptions}
+ */
+export const OWN_HOSTS = { getCdnId: (url) => new URL(url).pathname };
+
+/**
  * An engine with short ladders that is in charge, and is destroyed after the test.
  *
  * @param {{ after(fn: () => void): void }} test
@@ -216,6 +223,8 @@ export async function freshPackage(test) {
   /** @param {string} file */
   const load = (file) => import(pathToFileURL(join(root, 'js', file)).href);
   return {
+    /** Where its files are. */
+    url: pathToFileURL(join(root, 'js/')).href,
     /** @returns {Promise<typeof import('holdfast')>} */
     node: () => load('node.js'),
     /** @returns {Promise<typeof import('holdfast/slim')>} */

@@ -1,15 +1,40 @@
 // @ts-check
 // What JavaScript calls by name, and the core by number, is the same on both sides.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { CLASSES, EVENTS, EXHAUSTED, HURRIES, REASONS, SITES, WAITS } from '../../js/names.js';
-import { DEFAULT_SITES } from '../../js/sites.js';
+import {
+  ANSWERS,
+  CLASSES,
+  EVENTS,
+  EXHAUSTED,
+  FACT,
+  HEALTHS,
+  HOOKS,
+  HURRIES,
+  REASONS,
+  RECOVERIES,
+  SCOPES,
+  SITES,
+  VIEW,
+  WAITS,
+} from '../../js/names.js';
+import { flatten, parseOptions } from '../../js/options.js';
+import { DEFAULT_BREAKER, DEFAULT_BUDGET, DEFAULT_SITES } from '../../js/sites.js';
 
 const ROOT = new URL('../../', import.meta.url);
 
 /** @param {string} path */
 const read = (path) => readFileSync(new URL(path, ROOT), 'utf8');
+
+/** @param {string} name in capitals and small letters */
+const kebab = (name) => name.replace(/(?!^)([A-Z])/g, '-$1').toLowerCase();
+
+/** @param {string} name in capitals with underscores */
+const camel = (name) => name.toLowerCase().replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
+
+/** The text without the marks and the line breaks of comments. @param {string} text */
+const flat = (text) => text.replace(/\s*\n\s*\/\/[/!]\s*/g, ' ');
 
 /**
  * The names of an enum of the core, by their codes.
@@ -23,7 +48,7 @@ function variants(file, name) {
   /** @type {string[]} */
   const names = [];
   for (const [, variant, code] of body.matchAll(/^\s*(\w+) = (\d+),/gm)) {
-    names[Number(code)] = variant.replace(/(?!^)([A-Z])/g, '-$1').toLowerCase();
+    names[Number(code)] = kebab(variant);
   }
   const declared = body.match(/^\s*[A-Z]\w*\b/gm)?.length;
   assert.equal(names.length, declared, 'every variant has a code, and codes have no gaps');
@@ -37,6 +62,10 @@ const ENUMS = /** @type {const} */ ([
   ['retry.rs', 'WaitReason', WAITS],
   ['log.rs', 'LogEvent', EVENTS],
   ['retry.rs', 'Exhausted', EXHAUSTED],
+  ['recovery.rs', 'Recovery', RECOVERIES],
+  ['breaker.rs', 'Health', HEALTHS],
+  ['hook.rs', 'Hook', HOOKS],
+  ['engine/facts.rs', 'Scope', SCOPES],
 ]);
 
 for (const [file, name, names] of ENUMS) {
@@ -55,30 +84,131 @@ test('the flags of a request are the ones that JavaScript sends', () => {
   const ours = [...flags.matchAll(/(\w+): (\d+)/g)].map(([, name, bit]) => [name, bit]);
   const source = read('src/web/driver.rs');
   const theirs = [...source.matchAll(/const ([A-Z_]+): u32 = (\d+);/g)].map(([, name, bit]) => [
-    name
-      .toLowerCase()
-      .replace(/_only$/, '')
-      .replace(/_(\w)/g, (_, letter) => letter.toUpperCase()),
+    camel(name.replace(/_ONLY$/, '')),
     bit,
   ]);
   assert.deepEqual(ours, theirs);
 });
 
-test('the reasons of a hurry are the ones that the core logs', () => {
-  const doc = /\/\/\/ A wait was cut short\.([^]*?)Hurried = /.exec(read('src/core/log.rs'))?.[1];
-  const codes = [...(doc ?? '').matchAll(/\b(\d):/g)].map(([, code]) => Number(code));
-  // The first is written as `detail` 0.
-  assert.deepEqual(codes.length ? [...HURRIES.keys()] : [], [...HURRIES.keys()]);
-  assert.equal(HURRIES.length, 3);
+test('the bits of hooks are the ones that JavaScript sends', () => {
+  const bits = /const BITS = \{([^}]*)\}/.exec(read('js/hooks.js'))?.[1] ?? '';
+  const ours = [...bits.matchAll(/(\w+): (\d+)/g)].map(([, name, bit]) => [name, bit]);
+  const source = read('src/core/hook.rs');
+  const theirs = [...source.matchAll(/pub const ([A-Z_]+): Self = Self\((\d+)\);/g)].map(
+    ([, name, bit]) => [camel(name.replace(/^REFRESH_BEFORE/, 'BEFORE')), bit],
+  );
+  assert.equal(ours.length, 4);
+  assert.deepEqual(ours, theirs);
 });
 
-test('R5: the defaults of the sites are those of the core', (t) => {
-  if (!existsSync(new URL('tests/vectors/sites.json', ROOT))) {
-    return t.skip('tests/vectors/sites.json is not there');
+test('the facts have the codes that the driver knows them by, and no two the same', () => {
+  const source = read('src/web/fact.rs');
+  const theirs = [...source.matchAll(/const ([A-Z_]+): u32 = (\d+);/g)].map(([, name, code]) => [
+    camel(name),
+    Number(code),
+  ]);
+  assert.deepEqual(Object.entries(FACT), theirs);
+  assert.deepEqual(Object.values(FACT), [...Object.keys(FACT).keys()]);
+});
+
+test('the views have the codes that the driver shows them by', () => {
+  const source = read('src/web/records.rs');
+  const doc = flat(/What the engine shows([^]*?)\.\s*\n/.exec(source)?.[1] ?? '');
+  const named = [...doc.matchAll(/(\d) its (\w+)/g)].map(([, code, name]) => [name, Number(code)]);
+  assert.deepEqual(Object.entries(VIEW), named);
+  const shown = [...source.matchAll(/^ {8}(\d|_) => \{[^]*?engine\s*\.(\w+)\(/gm)];
+  assert.deepEqual(
+    shown.map(([, code, method]) => [code, method]),
+    [
+      ['0', 'retry_states'],
+      ['1', 'hosts'],
+      ['2', 'log'],
+      ['_', 'estimator'],
+    ],
+  );
+});
+
+test('the answers of hooks have the codes that the driver and the log know them by', () => {
+  const body = /pub enum Answer \{([^}]*)\}/.exec(read('src/core/hook.rs'))?.[1] ?? '';
+  const names = [...body.matchAll(/^ {4}([A-Z]\w*)/gm)].map(([, name]) => kebab(name));
+  assert.deepEqual([...ANSWERS], names);
+  const parsed = [...read('src/web/fact.rs').matchAll(/(\d|_) => Answer::(\w+)/g)];
+  const codes = parsed.map(([, code, name]) => [kebab(name), code === '_' ? 0 : Number(code)]);
+  assert.deepEqual(
+    Object.fromEntries(codes),
+    Object.fromEntries([...ANSWERS.entries()].map(([code, name]) => [name, code])),
+  );
+  assert.deepEqual(details('Answered'), ['no opinion', 'no', 'yes', 'after']);
+});
+
+/**
+ * What the core says that the detail of an event is, by its codes.
+ *
+ * @param {string} event
+ */
+function details(event) {
+  const log = read('src/core/log.rs');
+  const body = /pub enum LogEvent \{([^}]*)\}/.exec(log)?.[1] ?? '';
+  const doc = flat(body.split(/ = \d+,/).find((text) => text.trim().endsWith(event)) ?? '');
+  const codes = [...doc.matchAll(/\b(\d): ([^;.`]+)/g)];
+  assert.deepEqual(
+    codes.map(([, code]) => Number(code)),
+    [...codes.keys()],
+  );
+  return codes.map(([, , text]) => text.trim());
+}
+
+test('the reasons of a hurry, and the scopes of a limit, are the ones that the core logs', () => {
+  for (const [event, names] of /** @type {const} */ ([
+    ['Hurried', HURRIES],
+    ['Throttled', SCOPES],
+  ])) {
+    const told = details(event);
+    assert.equal(told.length, names.length, event);
+    for (const [code, name] of names.entries()) {
+      assert.ok(told[code].includes(name.split('-')[0]), `${event} ${code}: ${told[code]}`);
+    }
   }
+});
+
+test('R5: the defaults of the sites are those of the core', () => {
   const vector = JSON.parse(read('tests/vectors/sites.json'));
-  assert.deepEqual(JSON.parse(JSON.stringify(DEFAULT_SITES)), vector.sites ?? vector);
-  assert.deepEqual(Object.keys(vector.sites ?? vector), [...SITES]);
+  assert.deepEqual(JSON.parse(JSON.stringify(DEFAULT_SITES)), vector);
+  assert.deepEqual(Object.keys(vector), [...SITES]);
+});
+
+test('R5: the defaults of the budget and of the breaker are those of the core', () => {
+  const { budget, breaker } = JSON.parse(read('tests/vectors/protection.json'));
+  assert.deepEqual({ ...DEFAULT_BUDGET }, budget);
+  assert.deepEqual({ ...DEFAULT_BREAKER }, breaker);
+});
+
+test('R5: the numbers of the options stand where the core reads them', () => {
+  const source = read('src/web/options.rs');
+  const [head, budget, breaker, row] = [...flat(source).matchAll(/`\[(\w+(?:, \w+)+)\]`/g)].map(
+    ([, names]) => names.split(', '),
+  );
+  assert.deepEqual(budget, Object.keys(DEFAULT_BUDGET));
+  assert.deepEqual(breaker, Object.keys(DEFAULT_BREAKER));
+  const size = (/** @type {string} */ name) =>
+    Number(new RegExp(`const ${name}: usize = (\\d+);`).exec(source)?.[1]);
+  assert.equal(size('HEAD'), head.length + budget.length + breaker.length);
+  assert.equal(size('ROW'), row.length);
+
+  // Each field of one site, changed alone, changes the number in its place and no other.
+  const usual = flatten({}, parseOptions({}));
+  assert.equal(usual.length, size('HEAD') + size('ROW') * SITES.length);
+  const first = size('HEAD') + size('ROW') * SITES.indexOf('segment');
+  for (const [place, name] of row.entries()) {
+    const isBackoff = ['base', 'factor', 'cap'].includes(name);
+    const value = name === 'onExhausted' ? 'hold' : usual[first + place] + 1;
+    const policy = isBackoff ? { backoff: { [name]: value } } : { [name]: value };
+    const options = /** @type {any} */ ({ sites: { segment: policy } });
+    const own = flatten(options, parseOptions(options));
+    const changed = [...own.keys()].filter((i) => own[i] !== usual[i]);
+    // The first headers' bound is never longer than that of all.
+    assert.deepEqual(changed, name === 'firstHeadersTimeout' ? [] : [first + place], name);
+  }
 });
 
 test('the declared types have the same names', () => {
@@ -90,6 +220,8 @@ test('the declared types have the same names', () => {
     ['WaitReason', WAITS],
     ['LogEvent', EVENTS],
     ['ExhaustedMode', EXHAUSTED],
+    ['Recovery', RECOVERIES],
+    ['Health', HEALTHS],
   ])) {
     const body = new RegExp(`export type ${type} =([^;]*);`).exec(types)?.[1] ?? '';
     assert.deepEqual(

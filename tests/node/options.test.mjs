@@ -2,7 +2,14 @@
 // Options are checked at construction: a wrong one is refused by name.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createEngine, DEFAULT_SITES, isHoldfastError, OptionsError } from 'holdfast';
+import {
+  createEngine,
+  DEFAULT_BREAKER,
+  DEFAULT_BUDGET,
+  DEFAULT_SITES,
+  isHoldfastError,
+  OptionsError,
+} from 'holdfast';
 import { flatten, parseOptions } from '../../js/options.js';
 import { engineFor, failureOf, quick } from './fixture.mjs';
 import { answer, content, hang, ok, serve } from './server.mjs';
@@ -77,7 +84,81 @@ const BAD = [
   ['logCapacity', { logCapacity: 100_001 }],
   ['wasm', { wasm: '' }],
   ['wasm', { wasm: null }],
+  ['preset', { preset: 'none' }],
+  ['preset', { preset: true }],
+  ['refreshScope', { refreshScope: 'host' }],
+  ['refreshScope', { refreshScope: null }],
+  ['budget', { budget: 10 }],
+  ['budget', { budget: null }],
+  ['budget.size', { budget: { size: 10 } }],
+  ['budget.host', { budget: { host: -1 } }],
+  ['budget.host', { budget: { host: NaN } }],
+  ['budget.source', { budget: { source: '20' } }],
+  ['budget.session', { budget: { session: 1_000_001 } }],
+  ['budget.earn', { budget: { earn: -0.1 } }],
+  ['budget.episode', { budget: { episode: 1.5 } }],
+  ['budget.episode', { budget: { episode: -1 } }],
+  ['breaker', { breaker: false }],
+  ['breaker.threshold', { breaker: { threshold: 5 } }],
+  ['breaker.consecutive', { breaker: { consecutive: 0 } }],
+  ['breaker.consecutive', { breaker: { consecutive: 2.5 } }],
+  ['breaker.window', { breaker: { window: 0 } }],
+  ['breaker.minRequests', { breaker: { minRequests: 0 } }],
+  ['breaker.minRequests', { breaker: { minRequests: 1.5 } }],
+  ['breaker.ratio', { breaker: { ratio: 0 } }],
+  ['breaker.ratio', { breaker: { ratio: 1.1 } }],
+  ['breaker.base', { breaker: { base: 0 } }],
+  ['breaker.factor', { breaker: { factor: 0.9 } }],
+  ['breaker.factor', { breaker: { factor: 101 } }],
+  ['breaker.cap', { breaker: { cap: 86_400_001 } }],
+  ['breaker.decay', { breaker: { decay: Infinity } }],
+  ['breaker.exhausted', { breaker: { exhausted: 1 } }],
+  ['sites.segment.rotateAfter', segment({ rotateAfter: -1 })],
+  ['sites.segment.rotateAfter', segment({ rotateAfter: 1.5 })],
+  ['sites.segment.rotateAfter', segment({ rotateAfter: 101 })],
+  ['sites.license.singleUse', { sites: { license: { singleUse: 1 } } }],
+  ['sites.license.refreshBeforeRetry', { sites: { license: { refreshBeforeRetry: 'yes' } } }],
 ];
+
+/** A recovery matrix that is refused, and the key in it that is named. @type {Array<[string, unknown]>} */
+const BAD_MATRICES = [
+  ['', 'retry'],
+  ['', null],
+  ['', [404]],
+  ['.451', { 451: 'retry' }],
+  ['.legal', { legal: 'fail' }],
+  ['.aborted', { aborted: 'retry' }],
+  ['.success', { success: 'fail' }],
+  ['.99', { 99: 'retry' }],
+  ['.600', { 600: 'retry' }],
+  ['.4xx', { '4xx': 'fail' }],
+  ['.notFound', { notFound: 'retry' }],
+  ['.404', { 404: 'again' }],
+  ['.404', { 404: true }],
+  ['.not-found', { 'not-found': null }],
+  ['.server', { 503: 'retry', server: 3 }],
+];
+for (const [key, recovery] of BAD_MATRICES) {
+  BAD.push([`recovery${key}`, { recovery }]);
+  BAD.push([`sites.segment.recovery${key}`, segment({ recovery })]);
+}
+
+/** Those that may be set for the engine, for a site and for a source. */
+const HOOKS = /** @type {const} */ ([
+  ...['shouldRetry', 'refreshPlaybackToken', 'refreshLicenseRequest', 'detectRateLimit'],
+  'detectExpiry',
+]);
+const NO_FUNCTIONS = [true, null, 'retry', {}, 0];
+for (const value of NO_FUNCTIONS) {
+  for (const name of [...HOOKS, 'onAttemptFailed', 'onHostHealth', 'getSite']) {
+    BAD.push([name, { [name]: value }]);
+  }
+  for (const name of HOOKS)
+    BAD.push([`sites.license.${name}`, { sites: { license: { [name]: value } } }]);
+}
+// What the engine is told is the engine's alone.
+BAD.push(['sites.segment.onAttemptFailed', segment({ onAttemptFailed() {} })]);
+BAD.push(['hooks', { hooks: {} }]);
 
 for (const [field, options] of BAD) {
   const shown = typeof options === 'object' ? JSON.stringify(options) : String(options);
@@ -96,6 +177,15 @@ for (const [field, options] of BAD) {
     );
   });
 }
+
+/** Hooks that leave everything as it is. @type {import('holdfast').HookSet} */
+const EVERY_HOOK = {
+  shouldRetry: () => undefined,
+  refreshPlaybackToken: (url) => url,
+  refreshLicenseRequest: (request) => request,
+  detectRateLimit: () => null,
+  detectExpiry: () => undefined,
+};
 
 /** @type {Record<string, import('holdfast').EngineOptions>} */
 const GOOD = {
@@ -121,7 +211,30 @@ const GOOD = {
   hooks: { onExhausted() {}, getCdnId: () => undefined, fetch: globalThis.fetch },
   'two retries of a license': { sites: { license: { attempts: 3 } } },
   'more, where the bound is lifted': { sites: { license: { attempts: 9, allowOverride: true } } },
-  'the defaults themselves': { sites: DEFAULT_SITES },
+  'the defaults themselves': {
+    ...{ sites: DEFAULT_SITES, budget: DEFAULT_BUDGET, breaker: DEFAULT_BREAKER },
+  },
+  'both presets': { preset: 'full' },
+  'the naive preset, with sites of its own': {
+    preset: 'naive',
+    sites: { license: { attempts: 2 }, other: { attempts: 1 } },
+  },
+  'a recovery matrix of statuses and classes': {
+    recovery: { 404: 'grace', 599: 'fail', 'not-found': 'once', intercepted: 'retry' },
+    sites: { segment: { recovery: { 100: 'not-ready', denied: 'refresh', 412: undefined } } },
+  },
+  'no budget, and a breaker that never opens': {
+    budget: { host: 0, source: 0, session: 0, earn: 0, episode: 0 },
+    breaker: { consecutive: 1_000_000, minRequests: 1_000_000, ratio: 1, exhausted: true },
+  },
+  'hooks everywhere': {
+    ...{ ...EVERY_HOOK, onAttemptFailed() {}, onHostHealth() {}, getSite: () => undefined },
+    refreshScope: 'url',
+    sites: {
+      segment: { ...EVERY_HOOK, rotateAfter: 2 },
+      license: { ...EVERY_HOOK, singleUse: true, refreshBeforeRetry: false },
+    },
+  },
 };
 
 for (const [name, options] of Object.entries(GOOD)) {
@@ -133,6 +246,8 @@ test('R5: what is undefined keeps its default, at every depth', () => {
   const nothing = {
     ...{ headersTimeout: none, firstHeadersTimeout: none, stallTimeout: none, attempts: none },
     ...{ deadline: none, maxWait: none, onExhausted: none, allowOverride: none },
+    ...{ rotateAfter: none, recovery: none, singleUse: none, refreshBeforeRetry: none },
+    ...Object.fromEntries(HOOKS.map((name) => [name, none])),
   };
   const given = /** @type {any} */ ({
     sites: {
@@ -143,6 +258,11 @@ test('R5: what is undefined keeps its default, at every depth', () => {
     },
     ...{ onExhausted: none, bandwidth: { fastHalfLife: none }, holdLimit: none },
     ...{ logCapacity: none, fetch: none, getCdnId: none, wasm: none },
+    ...{ preset: none, refreshScope: none, recovery: { 404: none, server: none } },
+    ...{ onAttemptFailed: none, onHostHealth: none, getSite: none },
+    budget: Object.fromEntries(Object.keys(DEFAULT_BUDGET).map((name) => [name, none])),
+    breaker: Object.fromEntries(Object.keys(DEFAULT_BREAKER).map((name) => [name, none])),
+    ...Object.fromEntries(HOOKS.map((name) => [name, none])),
   });
   createEngine(given).destroy();
   assert.deepEqual(flatten(given, parseOptions(given)), flatten({}, parseOptions({})));
@@ -156,6 +276,41 @@ test('R5: a partial override changes its field of its site, and nothing else', (
   assert.equal(differing.length, 1);
   assert.equal(usual[differing[0]], 3000);
   assert.equal(changed[differing[0]], 2000);
+});
+
+test('R5: each number of the budget and of the breaker is taken by itself', () => {
+  const usual = [...flatten({}, parseOptions({}))];
+  for (const [group, defaults] of Object.entries({
+    budget: DEFAULT_BUDGET,
+    breaker: DEFAULT_BREAKER,
+  })) {
+    for (const [name, value] of Object.entries(defaults)) {
+      const own = typeof value === 'boolean' ? !value : name === 'ratio' ? 0.75 : value + 1;
+      const options = { [group]: { [name]: own } };
+      const changed = [...flatten(options, parseOptions(options))].filter((n, i) => n !== usual[i]);
+      assert.deepEqual(changed, [Number(own)], `${group}.${name}`);
+    }
+  }
+});
+
+test("R5: a recovery matrix crosses as rules: the engine's for all sites, a site's for its own", () => {
+  const options = /** @type {import('holdfast').EngineOptions} */ ({
+    recovery: { 404: 'retry', denied: 'fail' },
+    sites: { key: { recovery: { 503: 'once' } } },
+  });
+  const { length } = flatten({}, parseOptions({}));
+  assert.deepEqual(
+    [...flatten(options, parseOptions(options)).slice(length)],
+    [...[-1, 404, 0], ...[-1, 1004, 1], ...[5, 503, 2]],
+  );
+});
+
+test('R7: the naive preset is hls.js as it is: three retries of every site but "other"', () => {
+  const parsed = parseOptions({ preset: 'naive', sites: { key: { attempts: 2 } } });
+  for (const [site, { attempts, onExhausted }] of Object.entries(parsed)) {
+    assert.equal(attempts, { key: 2, other: 1 }[site] ?? 4, site);
+    assert.equal(onExhausted, 'reject');
+  }
 });
 
 test('the mode of all sites is that of each site that sets none', () => {
@@ -172,7 +327,9 @@ test('R15: the ladder of the manifest is longer than that of segments', () => {
 });
 
 test('R5: the defaults cannot be changed', () => {
-  assert.ok(Object.isFrozen(DEFAULT_SITES));
+  for (const all of [DEFAULT_SITES, DEFAULT_BUDGET, DEFAULT_BREAKER]) {
+    assert.ok(Object.isFrozen(all));
+  }
   for (const policy of Object.values(DEFAULT_SITES)) {
     assert.ok(Object.isFrozen(policy), 'a policy');
     assert.ok(Object.isFrozen(policy.backoff));
@@ -263,4 +420,56 @@ test('a fetch option that throws or resolves with nonsense is a failure of the n
     assert.equal(error.code, 'TRANSPORT', String(fetch));
     assert.equal(error.attempts, 2);
   }
+});
+
+/** What `startSource` refuses, and the field that is named. @type {Array<[string, unknown]>} */
+const BAD_SOURCES = [
+  ['source', null],
+  ['source', 'next'],
+  ['source.budget', { budget: {} }],
+  ['source.shouldRetry', { shouldRetry() {} }],
+  ['source.hooks', { hooks: [] }],
+  ['source.hooks.onAttemptFailed', { hooks: { onAttemptFailed() {} } }],
+  ['source.sites.segments', { sites: { segments: {} } }],
+  ['source.sites.segment.attempts', segment({ attempts: 0 })],
+  ['source.sites.segment.rotateAfter', segment({ rotateAfter: 'never' })],
+  ['source.sites.license.shouldRetry', { sites: { license: { shouldRetry: true } } }],
+  ['sites.key.attempts', { sites: { key: { attempts: 9 } } }],
+  ...HOOKS.flatMap((name) =>
+    NO_FUNCTIONS.map(
+      (value) =>
+        /** @type {[string, unknown]} */ ([`source.hooks.${name}`, { hooks: { [name]: value } }]),
+    ),
+  ),
+  ...BAD_MATRICES.map(
+    ([key, recovery]) => /** @type {[string, unknown]} */ ([`source.recovery${key}`, { recovery }]),
+  ),
+];
+
+test('R5: startSource refuses what it cannot take, by name, and then changes nothing', async (t) => {
+  const engine = createEngine({ sites: { segment: { attempts: 3 } } });
+  t.after(() => engine.destroy());
+  await engine.ready;
+  let asked = 0;
+  const shouldRetry = () => (asked += 1) < 0;
+  await engine.startSource({ hooks: { shouldRetry }, sites: { key: { attempts: 1 } } });
+  engine.declareAlternatives('key', 1);
+  const url = (/** @type {number} */ i) => server.on(`/source-${i}`, answer(503, ''));
+  const key = (/** @type {number} */ i) => failureOf(engine.load({ url: url(i), site: 'key' }));
+  assert.equal((await key(0)).attempts, 1);
+  assert.equal(asked, 1);
+  const { retryExhausted } = engine.state;
+  assert.equal(retryExhausted.length, 1);
+
+  for (const [field, source] of BAD_SOURCES) {
+    const error = await failureOf(engine.startSource(/** @type {any} */ (source)));
+    assert.ok(error instanceof OptionsError, field);
+    assert.equal(error.field, field);
+    assert.ok(error.message.startsWith(`${field} must be `), error.message);
+  }
+  assert.equal(engine.state.retryExhausted, retryExhausted);
+  assert.equal((await key(1)).attempts, 1, 'the policy of the source before');
+  assert.equal(asked, 2, 'its hooks, and what was declared');
+  await engine.startSource();
+  assert.deepEqual(engine.state.retryExhausted, []);
 });

@@ -117,11 +117,28 @@ describe('retries', { concurrency: true }, () => {
       const path = `/final-${status}.mp4`;
       const url = server.on(path, answer(status, 'no'));
       const engine = await engineFor(t);
-      const error = await failureOf(engine.load({ url }));
+      // What is perhaps not there yet is another matter: a segment's 404.
+      const error = await failureOf(engine.load({ url, site: 'key' }));
       assert.equal(error.status, status);
       assert.equal(error.svta, 3000 + status);
       assert.equal(error.reason, 'terminal');
       assert.equal(server.seen(path).length, 1);
+    });
+  }
+
+  for (const site of /** @type {const} */ (['segment', 'init', 'playlist-reload'])) {
+    test(`R24: a 404 of the site "${site}" is confirmed once before it is final`, async (t) => {
+      const path = `/confirmed-${site}`;
+      const engine = await engineFor(t);
+      const url = server.on(path, answer(404, ''), answer(404, ''), ok(MEDIA));
+      const error = await failureOf(engine.load({ url, site }));
+      assert.equal(error.status, 404);
+      assert.equal(error.reason, 'terminal');
+      const [first, second, third] = server.seen(path);
+      assert.ok(second.at - first.at >= 700, 'in case it was asked for too early');
+      assert.equal(third, undefined);
+      const late = server.on(`${path}-late`, answer(404, ''), ok(MEDIA));
+      assert.equal((await engine.load({ url: late, site })).attempts, 2);
     });
   }
 

@@ -2,6 +2,7 @@
 // The module traps: bodies finish, it is said once, and a fresh instance takes over.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { FACT } from '../../js/names.js';
 import load, { Driver } from '../../js/pkg/core.js';
 import {
   bytesOf,
@@ -23,19 +24,23 @@ after(() => server.close());
 const MEDIA = content(300_000);
 
 /**
- * Lets the next call of a method trap: really, so that the instance is of no more use.
+ * Lets the next call of a method trap, or the next one that tells a fact: really, so that the
+ * instance is of no more use.
  *
  * @param {{ after(fn: () => void): void }} test
- * @param {'start' | 'settled' | 'wake' | 'reading' | 'chunk' | 'bodyEnd' | 'bodyLost' | 'abort' | 'retryStates'} method
+ * @param {'start' | 'settled' | 'bodyLost' | 'view' | keyof typeof FACT} what
  * @param {number} [nth]
  */
-function trapIn(test, method, nth = 1) {
+function trapIn(test, what, nth = 1) {
+  const method = what in FACT ? 'tell' : /** @type {'view'} */ (what);
+  const fact = FACT[/** @type {keyof typeof FACT} */ (what)];
   const usual = Driver.prototype[method];
   let calls = 0;
   /** @this {Driver} */
   function trapping(/** @type {any[]} */ ...args) {
-    calls += 1;
-    if (calls === nth) throw new WebAssembly.RuntimeError('unreachable');
+    const isMeant = method !== 'tell' || args[0] === fact;
+    if (isMeant) calls += 1;
+    if (isMeant && calls === nth) throw new WebAssembly.RuntimeError('unreachable');
     return /** @type {any} */ (usual).apply(this, args);
   }
   Driver.prototype[method] = /** @type {any} */ (trapping);
@@ -237,6 +242,44 @@ test('a trap while nobody calls, in a timer or an answer, is survived', async (t
     assert.equal(bytes, MEDIA.byteLength);
   }
   assert.equal(complaints.length, 2);
+  assert.deepEqual(uncaught, []);
+});
+
+test('a trap while the state is read, or the log, costs that reading alone', async (t) => {
+  const complaints = hush(t, 'error');
+  const uncaught = catchUncaught(t);
+  const engine = await engineFor(t);
+  await sleep(0);
+  trapIn(t, 'view');
+  const url = server.on('/view.mp4', answer(503, ''), ok(MEDIA));
+  assert.equal((await engine.load({ url })).bytes, MEDIA.byteLength);
+  await eventually(() => engine.state.mode === 'engine');
+  assert.equal(complaints.length, 1);
+  trapIn(t, 'view');
+  assert.deepEqual(engine.log(), []);
+  await sleep(0);
+  assert.equal(complaints.length, 2);
+  assert.equal((await engine.load({ url })).bytes, MEDIA.byteLength);
+  assert.ok(engine.log().length > 0);
+  assert.deepEqual(uncaught, []);
+});
+
+test('R10: a trap in an abort still ends the request with the reason', async (t) => {
+  const complaints = hush(t, 'error');
+  const uncaught = catchUncaught(t);
+  const engine = await engineFor(t);
+  const controller = new AbortController();
+  const { signal } = controller;
+  const failure = failureOf(engine.load({ url: server.on('/end.mp4', hang()), signal }));
+  await eventually(() => server.seen('/end.mp4').length === 1);
+  trapIn(t, 'abort');
+  const reason = new Error('enough');
+  controller.abort(reason);
+  assert.equal(await failure, reason);
+  await eventually(() => server.seen('/end.mp4')[0].closedAt, 'the server sees it');
+  await sleep(50);
+  assert.equal(server.seen('/end.mp4').length, 1, 'it is not carried on');
+  assert.equal(complaints.length, 1);
   assert.deepEqual(uncaught, []);
 });
 

@@ -82,16 +82,16 @@ test('R1: a fetch that fails twice resolves with its response', async (t) => {
   assert.equal(calls[2].resource.headers.get('c'), 'd');
 });
 
-test('R1: a fetch shows its status, so a 503 is tried again and a 404 is not', async (t) => {
+test('R1: a fetch shows its status, so a 503 is tried again and a 403 is not', async (t) => {
   const engine = await engineFor(t);
-  const statuses = [503, 503, 200, 404];
+  const statuses = [503, 503, 200, 403];
   let calls = 0;
   const transport = /** @type {typeof fetch} */ (
     async () => new Response('body', { status: statuses[calls++] })
   );
   const wrapped = withRetry(transport, { engine });
   assert.equal((await wrapped('http://example.test/a.ts')).status, 200);
-  assert.equal((await wrapped('http://example.test/a.ts')).status, 404);
+  assert.equal((await wrapped('http://example.test/a.ts')).status, 403);
   assert.equal(calls, 4);
 });
 

@@ -1,15 +1,20 @@
 // The engine as TypeScript code uses it.
-import { createEngine, DEFAULT_SITES, isReady } from 'holdfast';
+import { createEngine, DEFAULT_BREAKER, DEFAULT_BUDGET, DEFAULT_SITES, isReady } from 'holdfast';
 import type {
   Engine,
   EngineOptions,
   EngineState,
   FailureClass,
+  Health,
+  HostHealthEvent,
   Loaded,
   LogEntry,
   RetryState,
   Site,
   SitePolicy,
+  SourceOptions,
+  SvtaError,
+  WaitReason,
 } from 'holdfast';
 
 type Equal<A, B> =
@@ -76,6 +81,43 @@ createEngine({ sites: { segment: { backoff: { max: 3 } } } });
 createEngine({ onExhausted: 'wait' });
 // @ts-expect-error a number of milliseconds
 createEngine({ holdLimit: '5 min' });
+createEngine({
+  preset: 'naive',
+  refreshScope: 'url',
+  getSite: (url) => (url ? 'segment' : undefined),
+});
+createEngine({ budget: DEFAULT_BUDGET, breaker: { ...DEFAULT_BREAKER, consecutive: 3 } });
+createEngine({ recovery: { 404: 'grace', denied: 'fail' }, sites: { key: { rotateAfter: 1 } } });
+// @ts-expect-error an action that does not exist
+createEngine({ recovery: { 404: 'again' } });
+// @ts-expect-error a class that does not exist
+createEngine({ recovery: { notFound: 'retry' } });
+// @ts-expect-error a misspelt number
+createEngine({ breaker: { threshold: 3 } });
+
+// Hooks.
+createEngine({
+  shouldRetry: (error, attempt, history) =>
+    error.class === 'denied' && attempt < 3 ? { retryAfter: 500 * history.length } : undefined,
+  refreshPlaybackToken: async (url, { status, body, evidence, signal }) =>
+    `${url}&${status}${body}${evidence}${signal?.aborted}`,
+  refreshLicenseRequest: ({ url, headers, body }) => ({ url, headers, body }),
+  detectRateLimit: ({ status, body }) =>
+    status === 403 && body.includes('busy') ? { scope: 'host', waitMs: 5000 } : null,
+  detectExpiry: ({ headers }) => (headers.has('x-expired') ? 'expired' : undefined),
+  onAttemptFailed: ({ attempt, class: kind, bytes, host }) => void [attempt, kind, bytes, host],
+  onHostHealth: (event: HostHealthEvent) => void [event.was, event.state, event.retryAt],
+  sites: { license: { singleUse: true, refreshBeforeRetry: true, shouldRetry: () => false } },
+});
+// @ts-expect-error a hook gives a string
+createEngine({ refreshPlaybackToken: () => 5 });
+// @ts-expect-error the history cannot be changed
+createEngine({ shouldRetry: (_, __, history) => history.pop() !== undefined });
+// @ts-expect-error what is told is the engine's alone
+createEngine({ sites: { segment: { onHostHealth: () => {} } } });
+
+// @ts-expect-error the defaults are read only
+DEFAULT_BUDGET.host = 5;
 // @ts-expect-error the defaults are read only
 DEFAULT_SITES.segment.attempts = 5;
 const policy: Readonly<SitePolicy> = DEFAULT_SITES['text-segment'];
@@ -87,7 +129,7 @@ const mode: 'starting' | 'engine' | 'plain' = state.mode;
 const bandwidth: number | undefined = state.bandwidth;
 const entry: Readonly<RetryState> | undefined = state.retryState['1'];
 const kind: FailureClass | undefined = entry?.class;
-const reason: 'backoff' | 'hold' | 'offline' | 'retry-after' | undefined = entry?.waitReason;
+const reason: WaitReason | undefined = entry?.waitReason;
 const last = state.retryExhausted.at(-1);
 const facts: [boolean, boolean, number | undefined] | undefined = last && [
   last.holding,
@@ -95,6 +137,12 @@ const facts: [boolean, boolean, number | undefined] | undefined = last && [
   last.retryAt,
 ];
 void [mode, bandwidth, kind, reason, facts];
+const errors: readonly SvtaError[] | undefined = last?.errors;
+const health: Health | undefined = state.hostHealth['https://example.test']?.state;
+const pace: number | undefined = state.throttle['session']?.rate;
+void [errors, health, pace];
+// @ts-expect-error the slots are read only
+state.hostHealth['https://example.test'].state = 'open';
 // @ts-expect-error the slots are read only
 state.mode = 'plain';
 // @ts-expect-error and what is in them
@@ -121,4 +169,19 @@ engine.declareAlternatives('segment', 1);
 engine.declareAlternatives('https://example.test/a.m3u8', undefined);
 // @ts-expect-error a count must be said, if only to take it back
 engine.declareAlternatives('segment');
+const source: SourceOptions = {
+  sites: { segment: { attempts: 2 } },
+  hooks: { shouldRetry: () => true },
+  recovery: { 503: 'once' },
+};
+const started: Promise<void> = engine.startSource(source);
+void started;
+void engine.startSource();
+// @ts-expect-error the budget is the engine's
+void engine.startSource({ budget: { host: 5 } });
+engine.resetHealth();
+engine.resetHealth('https://example.test');
+engine.rotate('https://example.test');
+engine.setPathways({ a: 'https://example.test' });
+void engine.load({ url: '', optional: true });
 engine.destroy();

@@ -11,6 +11,9 @@ export function describe(value: unknown): string {
     const site: Site = value.site;
     const type: string | null | undefined = value.headers?.get('content-type');
     const retryAt: number | undefined = value.retryAt;
+    const body: string | undefined = value.body;
+    const severity: 'error' | 'warning' | undefined = value.severity;
+    void [body, severity, value.refreshError, value.suspectCors, value.holding];
     // @ts-expect-error a verdict is not changed
     value.status = 200;
     return [kind, reason, site, type, retryAt, value.status, value.attempts, value.svta].join();
