@@ -3,7 +3,7 @@
  * What the engine asks of the embedder about a request, and how the answers find their way back.
  * Nothing here decides; and nothing may throw, as it would unwind through the module.
  */
-import { fresh } from './credential.js';
+import { fresh, hide } from './credential.js';
 import { Credentials } from './credentials.js';
 import { HoldfastError, requestError } from './errors.js';
 import { beginning, consult, judge, looks, verdictOf } from './judge.js';
@@ -13,6 +13,10 @@ import { attempt } from './state.js';
 
 /** So many attempts of a request are kept for its hooks. */
 const HISTORY = 32;
+/** Ends of a credential that are nearer to each other than this, in milliseconds, are one. */
+const SAME = 2000;
+/** What the core does not wait for any longer. */
+const LATE = 'it gave nothing within 10 s';
 
 /** @typedef {import('./transfer.js').Transfer} Transfer */
 
@@ -22,6 +26,8 @@ export class Counsel {
   #hosts;
   #credentials;
   #onAttemptFailed;
+  /** The beginnings of refusals as they came. @type {WeakMap<Transfer, string>} */
+  #bodies = new WeakMap();
 
   /**
    * @param {(use: (driver: import('./pkg/core.js').Driver) => boolean | void) => boolean} call
@@ -57,6 +63,7 @@ export class Counsel {
   look(transfer, number, response) {
     const { hooks, id, site } = transfer.request;
     transfer.body = '';
+    this.#bodies.delete(transfer);
     if (response.ok || response.status === 304 || !looks(hooks)) return undefined;
     this.#tell(FACT.refusalHead, id, number, performance.now());
     return this.#judge(transfer, response, hooks, site);
@@ -72,8 +79,11 @@ export class Counsel {
     const { id } = transfer.request;
     const { status, headers } = response;
     this.#credentials.see(response);
-    transfer.body = await beginning(response);
-    const { body, url } = transfer;
+    const { url } = transfer;
+    const { text: body, response: again } = await beginning(response);
+    this.#bodies.set(transfer, body);
+    // Some servers repeat the URL.
+    transfer.body = hide(hide(body, url), transfer.request.url);
     const facts = Object.freeze({ status, headers, body, site, url });
     const { limit, expiry } = judge(hooks, facts, this.#credentials.now);
     if (limit && limit.scope !== 'session' && limit.scope !== 'host') {
@@ -85,7 +95,7 @@ export class Counsel {
     }
     const isOwn = limit && this.#transfers.has(id);
     const scope = isOwn ? (limit.scope === 'session' ? 1 : limit.scope === 'host' ? 2 : 3) : 0;
-    return { scope, wait: limit?.wait ?? -1, expiry };
+    return { response: again, scope, wait: limit?.wait ?? -1, expiry };
   }
 
   /**
@@ -110,6 +120,8 @@ export class Counsel {
       attempts: failed.attempt,
     };
     const { headers } = response ?? {};
+    transfer.refreshError =
+      failed.class === 'denied' ? this.#credentials.get(transfer.credential)?.error : undefined;
     transfer.error = () =>
       requestError({
         ...facts,
@@ -122,8 +134,7 @@ export class Counsel {
       ...failed,
       ...{ site, url: shown, host: transfer.request.host, at: performance.now() },
     });
-    // Not in here: the listener may call back, and what it throws is none of the driver's.
-    queueMicrotask(() => attempt(() => onAttemptFailed(event)));
+    attempt(() => onAttemptFailed(event));
   }
 
   /**
@@ -147,11 +158,13 @@ export class Counsel {
       );
     } else if (kind === 'refresh-license' && refreshLicenseRequest) {
       const { url } = transfer;
-      const { init } = transfer.request;
+      const { init, input } = transfer.request;
+      const headers = init.headers ?? (input instanceof Request ? input.headers : undefined);
+      transfer.refreshError = new HoldfastError('REFRESH_FAILED', `refreshLicenseRequest: ${LATE}`);
       consult(
         () =>
           refreshLicenseRequest(
-            { url, headers: new Headers(init.headers), body: init.body ?? null },
+            { url, headers: new Headers(headers), body: init.body ?? null },
             this.#context(transfer, url),
           ),
         (said, error) => answer(this.#license(transfer, said, error) ? 2 : 1),
@@ -186,6 +199,7 @@ export class Counsel {
       return false;
     }
     request.init = { ...request.init, headers, body };
+    transfer.refreshError = undefined;
     transfer.readdress(url, this.#call, request.init);
     return true;
   }
@@ -207,6 +221,9 @@ export class Counsel {
       return;
     }
     const context = this.#context(transfer, original);
+    // Until there is another: the core waits so long and no longer.
+    credential.error = new HoldfastError('REFRESH_FAILED', `refreshPlaybackToken: ${LATE}`);
+    if (transfer) transfer.refreshError = credential.error;
     consult(
       () => refreshPlaybackToken(original, context),
       (said, error) => this.#refreshed(credential, original, number, said, error),
@@ -227,12 +244,14 @@ export class Counsel {
     if (url === undefined) {
       const refreshError =
         error ?? new HoldfastError('REFRESH_FAILED', `refreshPlaybackToken: ${PROBLEMS[problem]}`);
+      credential.error = refreshError;
       for (const transfer of waiting) transfer.refreshError = refreshError;
       this.#tell(FACT.refreshed, place, number, 0);
       return;
     }
     this.#credentials.exchange(credential, original, url);
     for (const transfer of waiting) {
+      transfer.refreshError = undefined;
       const own = this.#credentials.exchanged(credential, transfer.url);
       if (own !== undefined) transfer.readdress(own, this.#call);
       else {
@@ -253,10 +272,16 @@ export class Counsel {
   }
 
   /** @param {import('./credentials.js').Credential} credential */
-  tellExpiry({ number, expiresAt }) {
+  tellExpiry(credential) {
+    const { number, expiresAt, told } = credential;
     if (expiresAt === undefined) return;
-    const at = performance.now() + expiresAt - this.#credentials.now;
-    this.#tell(FACT.expiry, number, 0, Math.max(at, 0));
+    const at = Math.max(performance.now() + expiresAt - this.#credentials.now, 0);
+    this.#call((driver) => {
+      // The clocks differ a bit each time; the same again would put off what is due ahead of it.
+      if (told?.driver === driver && Math.abs(at - told.at) < SAME) return;
+      credential.told = { driver, at };
+      driver.tell(FACT.expiry, number, 0, at, 0, 0);
+    });
   }
 
   /** @param {Transfer | undefined} transfer @param {string} url */
@@ -267,9 +292,9 @@ export class Counsel {
       site: transfer?.request.site,
       status: error?.status ?? 0,
       headers: error?.headers,
-      body: transfer?.body ?? '',
+      body: (transfer && this.#bodies.get(transfer)) ?? '',
       attempt: transfer?.attempts ?? 0,
-      evidence: error ? 'refused' : 'expiring',
+      evidence: transfer?.failedAt ? 'refused' : 'expiring',
       signal: transfer?.request.signal ?? undefined,
     });
   }

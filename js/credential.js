@@ -136,6 +136,27 @@ export function fresh(original, answer) {
 }
 
 /**
+ * A text without the credential of an URL, as it stands in there or decoded (R57).
+ *
+ * @param {string} text
+ * @param {string} url
+ */
+export function hide(text, url) {
+  for (const part of credentialOf(url)?.parts ?? []) {
+    const value = part.slice(part.indexOf('=') + 1);
+    let plain = value;
+    try {
+      plain = decodeURIComponent(value);
+    } catch {
+      // It stands for itself.
+    }
+    // What is shorter is no secret, and may be any word.
+    if (value.length > 7) text = text.replaceAll(value, '***').replaceAll(plain, '***');
+  }
+  return text;
+}
+
+/**
  * What a refusal says about the credential.
  *
  * @param {object} refusal

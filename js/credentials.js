@@ -13,6 +13,8 @@ const MOST = 10_000;
  * @property {string} url the last URL that was seen with it
  * @property {Array<[from: string, to: string]>} exchanges the hook's answers, oldest first
  * @property {number | undefined} expiresAt wall-clock time
+ * @property {{ driver: object, at: number }} [told] what the core knows of that, in its own time
+ * @property {unknown} [error] why the last refresh came to nothing, or will
  */
 
 export class Credentials {
@@ -46,21 +48,27 @@ export class Credentials {
    */
   place(url) {
     const found = credentialOf(url);
-    const key = this.#isPerUrl || !found ? `url ${url}` : found.key;
-    let credential = this.#byKey.get(key);
-    if (!credential) {
-      credential = this.#all[MOST - 1] ?? {
-        number: this.#all.length + 1,
-        url,
-        exchanges: [],
-        expiresAt: found?.expiresAt,
-      };
-      if (this.#all.length < MOST) this.#all.push(credential);
-      this.#byKey.set(key, credential);
-    }
+    const isShared = found && !this.#isPerUrl;
+    const own = this.#byKey.get(`url ${url}`);
+    const shared = isShared ? this.#byKey.get(found.key) : undefined;
+    const credential =
+      own ?? shared ?? this.#add(isShared ? found.key : `url ${url}`, url, found?.expiresAt);
     const current = this.#current(credential, url);
     if (current !== undefined) credential.url = current;
+    // What the exchanges do not cover is asked for by itself.
+    else if (!own) return { credential: this.alone(url), url };
     return { credential, url: current ?? url };
+  }
+
+  /** @param {string} key @param {string} url @param {number} [expiresAt] */
+  #add(key, url, expiresAt) {
+    const full = this.#all[MOST - 1];
+    if (full) return full;
+    /** @type {Credential} */
+    const credential = { number: this.#all.length + 1, url, exchanges: [], expiresAt };
+    this.#all.push(credential);
+    this.#byKey.set(key, credential);
+    return credential;
   }
 
   /**
@@ -94,6 +102,8 @@ export class Credentials {
   exchange(credential, from, to) {
     credential.exchanges = [...credential.exchanges.slice(1 - EXCHANGES), [from, to]];
     credential.url = to;
+    credential.error = undefined;
+    credential.told = undefined;
     const found = credentialOf(to);
     credential.expiresAt = found?.expiresAt;
     if (found && !this.#isPerUrl) this.#byKey.set(found.key, credential);
@@ -114,11 +124,7 @@ export class Credentials {
 
   /** A credential for this URL alone. @param {string} url */
   alone(url) {
-    const credential = { number: this.#all.length + 1, url, exchanges: [], expiresAt: undefined };
-    if (this.#all.length >= MOST) return this.#all[MOST - 1];
-    this.#all.push(credential);
-    this.#byKey.set(`url ${url}`, credential);
-    return credential;
+    return this.#add(`url ${url}`, url);
   }
 
   /** The server's clock was seen. @param {Response} response */

@@ -28,13 +28,20 @@ const alternativesCode = (/** @type {number | undefined} */ count) =>
   count === undefined ? 0 : count > 0 ? 2 : 1;
 /** How long a failed request waits for the module, in milliseconds. */
 const MODULE_PATIENCE = 3000;
-/** Only who has hooks needs it, and has it loaded. @type {typeof import('./counsel.js') | undefined} */
-let counsel;
-const loadCounsel = async () => {
-  counsel ??= await import('./counsel.js');
-};
 /** Every engine of a page fails open for the same reason; it is said once. */
 let hasWarned = false;
+/** Only who has hooks needs it, and has it loaded. @type {typeof import('./counsel.js') | undefined} */
+let counsel;
+/** Playback goes on without the hooks where they cannot be had. */
+const loadCounsel = async () => {
+  try {
+    counsel ??= await import('./counsel.js');
+  } catch (error) {
+    if (hasWarned) return;
+    hasWarned = true;
+    console.warn('Holdfast: js/counsel.js could not be loaded; hooks are not asked.', error);
+  }
+};
 /** So many of the last exhaustions are kept. */
 const EXHAUSTIONS = 100;
 
@@ -237,7 +244,7 @@ export class Engine {
     const transfer = this.#begin({
       ...describe(request.request ?? url, {
         ...init,
-        ...{ site: site ?? this.#siteFor(url, init), optional },
+        ...{ site: site ?? this.#siteFor(request.request ?? url, init), optional },
         signal: signal ?? init?.signal,
       }),
       fetch: this.#options.fetch,
@@ -331,9 +338,9 @@ export class Engine {
   /** What the embedder says an URL is. @param {string | URL | Request} input @param {RequestInit} [init] */
   #siteFor(input, init = {}) {
     const { getSite } = this.#options;
-    return (
-      getSite && attempt(() => getSite(input instanceof Request ? input.url : String(input), init))
-    );
+    const url = input instanceof Request ? input.url : String(input);
+    const said = getSite && attempt(() => getSite(url, init));
+    return SITES.find((site) => site === said);
   }
 
   /**
@@ -366,7 +373,7 @@ export class Engine {
         numberOfUrl(url, range),
         transfer.credential,
         this.#hosts.prefixOf(url),
-        hooks.bits,
+        this.#counsel ? hooks.bits : 0,
         input,
         { ...init },
         fetch,
@@ -465,7 +472,7 @@ export class Engine {
         const look = transfer && attempt(() => this.#counsel?.look(transfer, number, response));
         if (!look) return settle(response);
         look.then(
-          (judged) => settle(response, undefined, judged),
+          (judged) => settle(judged.response, undefined, judged),
           () => settle(response),
         );
       },

@@ -302,6 +302,8 @@ export interface BreakerOptions {
   cap?: number;
   /** A host that is up is forgiven one time that it was down each so long, 30 000 by default. */
   decay?: number;
+  /** Whether one request that has used up its attempts opens it too; false by default. */
+  exhausted?: boolean;
 }
 
 /** Where the WebAssembly module comes from. */
@@ -590,6 +592,28 @@ export interface Engine {
   rotate(host: string): void;
   /** Names of hosts by the names that a steering manifest gives its pathways. */
   setPathways(pathways: Record<string, string>): void;
+  /**
+   * For `holdfast/cross-tab`: who says whether this tab probes a host that was down. An answer
+   * that takes longer than 1 s is not waited for. `undefined`: nobody is asked.
+   */
+  electProbes(elect: ((host: string) => Promise<boolean>) | undefined): void;
+  /** For `holdfast/cross-tab`: what another tab knows of a host. Never relaxes anything. */
+  adoptHealth(host: string, news: HostNews): void;
+}
+
+/**
+ * What another tab knows of a host. Times are on this page's clock of `performance.now()`; one that
+ * is over says nothing.
+ */
+export interface HostNews {
+  /** It is down until then, */
+  openUntil?: number;
+  /** for so many times of late. */
+  trips?: number;
+  /** It takes nothing before this, */
+  blockedUntil?: number;
+  /** and so many requests per second afterwards. */
+  rate?: number;
 }
 
 /** The accumulator of SPF's bandwidth estimator. */

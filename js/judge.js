@@ -14,16 +14,20 @@ export const looks = ({ bits, detectRateLimit, detectExpiry }) =>
   bits > 0 || detectRateLimit !== undefined || detectExpiry !== undefined;
 
 /**
- * The beginning of a refusal's body; the response itself stays unread. What does not come in time
- * is left out.
+ * The beginning of a refusal's body, and the response with all of it still to read. What does not
+ * come in time is left out. Not a clone: one that is let go of, and then aborted, is reported by
+ * Node as an error that nobody handles.
  *
  * @param {Response} response
- * @returns {Promise<string>}
+ * @returns {Promise<{ text: string, response: Response }>}
  */
 export async function beginning(response) {
   let text = '';
-  if (!response.body || response.bodyUsed || response.body.locked) return text;
-  const reader = /** @type {ReadableStream<Uint8Array>} */ (response.clone().body).getReader();
+  const { body, bodyUsed, status, statusText, headers } = response;
+  if (!body || bodyUsed || body.locked) return { text, response };
+  const reader = body.getReader();
+  /** @type {Array<ReturnType<typeof reader.read>>} */
+  const reads = [];
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   const late = new Promise((resolve) => {
@@ -32,7 +36,9 @@ export async function beginning(response) {
   const decoder = new TextDecoder();
   try {
     for (let size = 0; size < LOOK;) {
-      const { done, value } = await Promise.race([reader.read(), late]);
+      const read = reader.read();
+      reads.push(read);
+      const { done, value } = await Promise.race([read, late]);
       if (done) break;
       size += value.byteLength;
       text += decoder.decode(value, { stream: true });
@@ -41,9 +47,23 @@ export async function beginning(response) {
     // A refusal that breaks off is a refusal all the same.
   } finally {
     clearTimeout(timer);
-    reader.cancel().catch(() => {});
   }
-  return text.slice(0, LOOK);
+  const whole = new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await (reads.shift() ?? reader.read());
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+  const again = new Response(whole, { status, statusText, headers });
+  for (const name of /** @type {const} */ (['url', 'redirected', 'type'])) {
+    Object.defineProperty(again, name, { value: response[name] });
+  }
+  return { text: text.slice(0, LOOK), response: again };
 }
 
 /**

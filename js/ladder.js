@@ -110,8 +110,9 @@ export class Ladder {
     clearTimeout(this.#timer);
     const status = response?.status ?? 0;
     const final = status > 0 && status < 500 && !AGAIN.includes(status);
-    // What is final for everybody needs nobody's leave.
-    if (!final && (!(await this.#mayGoOn) || this.#stopped)) return;
+    // What is final for everybody needs nobody's leave, unless a hook may think otherwise.
+    if ((!final || this.#transfer.request.hooks.bits) && (!(await this.#mayGoOn) || this.#stopped))
+      return;
     const delay = DELAYS[this.#attempts - 1];
     if (!final && !this.#transfer.isFinal && delay !== undefined) {
       response?.body?.cancel().catch(() => {});

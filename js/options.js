@@ -130,6 +130,7 @@ const ENGINE = {
     factor: number(1, 100),
     cap: span,
     decay: span,
+    exhausted: flag,
   }),
   onExhausted: (field, value) => (typeof value === 'string' ? mode : hook)(field, value),
   bandwidth: fields(BANDWIDTH),

@@ -2,6 +2,7 @@
 /** From what a caller passes to `fetch` to what a transfer needs. */
 import { HoldfastError, OptionsError } from './errors.js';
 import { SITES } from './names.js';
+import { redact } from './redact.js';
 import { siteOf } from './sites.js';
 
 /** @typedef {import('./index.d.ts').Site} Site */
@@ -48,12 +49,10 @@ const rangeOf = (headers) => (headers ? new Headers(headers).get('range') : null
 function parse(url) {
   try {
     return new URL(url, globalThis.document?.baseURI ?? globalThis.location?.href);
-  } catch (cause) {
-    throw new HoldfastError(
-      'INVALID_URL',
-      `not a URL: ${url} (outside a page it must be absolute)`,
-      { cause },
-    );
+  } catch {
+    // Browsers' own words repeat the URL.
+    const message = `not a URL: ${redact(url)} (outside a page it must be absolute)`;
+    throw new HoldfastError('INVALID_URL', message);
   }
 }
 

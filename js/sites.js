@@ -74,6 +74,7 @@ export const DEFAULT_BREAKER = Object.freeze({
   factor: 1.5,
   cap: 30_000,
   decay: 30_000,
+  exhausted: false,
 });
 
 /**

@@ -31,11 +31,14 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const PATHWAY_PENALTY_MS = 300_000;
 /** After one level was left, how long the next one that fails is held on to. */
 const LEVEL_PENALTY_MS = 60_000;
-/** How long a level is held on to: so many target durations, within these bounds. */
-const PATIENCE = { targets: 3, least: 3_000, most: 15_000 };
+/** How long a level is held on to: so many target durations, and this share of what was buffered
+ * when it began to fail, within these bounds. */
+const PATIENCE = { targets: 3, share: 0.8, least: 3_000, most: 15_000 };
 /** A gap in the buffer that playback crosses. */
 const BUFFER_HOLE_S = 0.1;
 const REMEMBERED_PLAYLISTS = 64;
+/** How long a playlist whose directives were given up is reloaded without them. */
+const PLAIN_MS = 60_000;
 const TWO_LAYERS = "two retry layers are on, hls.js's and the engine's, because of";
 
 const POLICIES = /** @type {const} */ ([
@@ -57,9 +60,10 @@ const MEDIA_SITES = /** @type {const} */ ([
 ]);
 
 /**
- * Of each attached player, by its config object: how long to hold on to what a level lacks.
+ * Of each attached player, by its config object: how long to hold on to what a level lacks, which
+ * it has lacked for so many milliseconds.
  *
- * @type {WeakMap<object, (context: AnyContext) => number>}
+ * @type {WeakMap<object, (context: AnyContext, spent: number) => number>}
  */
 const patience = new WeakMap();
 
@@ -123,7 +127,7 @@ export function attachHls(engine, hls) {
   // Only one segment is under way at a time, so nothing else tells the engine whether a level is
   // broken or its host. The first level is left; if the next one fails too, it is the host.
   let left = -Infinity;
-  patience.set(hls.config, (context) => {
+  patience.set(hls.config, (context, spent) => {
     if (!isOfLevel(context) || !hls.autoLevelEnabled) return Infinity;
     if (performance.now() - left < LEVEL_PENALTY_MS) return Infinity;
     const { levels, loadLevel, minAutoLevel, maxAutoLevel } = hls;
@@ -131,7 +135,9 @@ export function attachHls(engine, hls) {
       (level, i) => i !== loadLevel && i >= minAutoLevel && i <= maxAutoLevel && !level.loadError,
     );
     const span = (playlist.targetDuration ?? Infinity) * 1000 * PATIENCE.targets;
-    return somewhere ? Math.min(Math.max(span, PATIENCE.least), PATIENCE.most) : Infinity;
+    const buffered = media ? bufferAhead(media) * 1000 + spent : Infinity;
+    const most = Math.min(span, buffered * PATIENCE.share, PATIENCE.most);
+    return somewhere ? Math.max(most, PATIENCE.least) : Infinity;
   });
 
   const mediaEvents = ['timeupdate', 'progress', 'waiting', 'seeking', 'seeked'];
@@ -197,9 +203,10 @@ export function attachHls(engine, hls) {
  */
 function createLoader(engine, warn) {
   /**
-   * Playlists that a player (its config object) already holds.
+   * Playlists that a player (its config object) already holds, and until when each is to be
+   * reloaded plainly.
    *
-   * @type {WeakMap<object, Set<string>>}
+   * @type {WeakMap<object, Map<string, number>>}
    */
   const playlists = new WeakMap();
 
@@ -316,52 +323,31 @@ function createLoader(engine, warn) {
       stats.loaded = stats.total = streamed ? bytes : (data?.byteLength ?? bytes);
       stats.bwEstimate = (stats.total * 8000) / Math.max(loading.end - loading.first, 1);
       this.#response = response;
-      remember(seen, site, context.url);
+      const plainUntil = remember(seen, site, context.url, loaded.degraded);
       if (!streamed) callbacks.onProgress?.(stats, context, data, response);
       if (this.#settled) return;
       this.#settle();
       // An empty URL, as of a synthetic response, makes hls.js throw when it resolves against it.
       const answer = {
         url: url || context.url,
-        data: streamed ? new ArrayBuffer(0) : data,
+        data: streamed ? new ArrayBuffer(0) : plainUntil > loading.end ? withoutOffers(data) : data,
         code: status,
       };
       callbacks.onSuccess(answer, stats, context, response);
     }
 
     /**
-     * One load of the engine; a second, plain one where a blocking reload gets no answer.
-     *
      * @param {AnyContext} context
      * @param {LoaderConfiguration} config
      * @param {LoaderCallbacks} callbacks
      * @param {HlsSite} site
-     */
-    async #request(context, config, callbacks, site) {
-      const limit = config.loadPolicy.maxLoadTimeMs;
-      const plain = withoutParams(context.url, /^_HLS_(msn|part|skip)=/);
-      const loading = this.#attempt(context, config, callbacks, site, limit);
-      if (!site.startsWith('playlist') || plain === context.url) return loading;
-      try {
-        return await loading;
-      } catch (/** @type {any} */ error) {
-        const unanswered = isTimeout(error) || error?.status === 400 || error?.status === 503;
-        if (this.#settled || !unanswered) throw error;
-        const whole = this.#hlsConfig.playlistLoadPolicy?.default.maxLoadTimeMs ?? BACKSTOP_MS;
-        return this.#attempt({ ...context, url: plain }, config, callbacks, site, whole);
-      }
-    }
-
-    /**
-     * @param {AnyContext} context
-     * @param {LoaderConfiguration} config
-     * @param {LoaderCallbacks} callbacks
-     * @param {HlsSite} site
-     * @param {number} limit
      * @returns {Promise<import('../index.d.ts').Loaded<any>>}
      */
-    async #attempt(context, config, callbacks, site, limit) {
+    async #request(context, config, callbacks, site) {
       const { stats } = this;
+      // Of a reload that may be held back hls.js allows less than servers do (R18).
+      const policy = site === 'playlist-reload' && this.#hlsConfig.playlistLoadPolicy?.default;
+      const { maxLoadTimeMs: limit } = policy || config.loadPolicy;
       const controller = (this.#controller = new AbortController());
       const { signal } = controller;
       /** @type {(limit: number) => void} */
@@ -374,8 +360,6 @@ function createLoader(engine, warn) {
           controller.abort(error);
         };
       });
-      clearTimeout(this.#timer);
-      clearInterval(this.#watch);
       if (limit > 0 && limit <= LONGEST_TIMER_MS) this.#timer = setTimeout(expire, limit, limit);
       const headers = new Headers(context.headers);
       // rangeEnd is exclusive; 0 means no range.
@@ -394,7 +378,7 @@ function createLoader(engine, warn) {
         const now = performance.now();
         const spent = now - stats.loading.start;
         if (now - last < WATCH_MS || globalThis.navigator?.onLine === false) return;
-        const most = patience.get(this.#hlsConfig)?.(context) ?? Infinity;
+        const most = patience.get(this.#hlsConfig)?.(context, spent) ?? Infinity;
         if (spent > most) expire(Math.round(spent));
       };
       const chunks = isStreamed(config, callbacks)
@@ -487,7 +471,7 @@ function createLoader(engine, warn) {
 
 /**
  * @param {AnyContext} context
- * @param {Set<string>} seen
+ * @param {Map<string, number>} seen
  * @returns {HlsSite}
  */
 function siteOf(context, seen) {
@@ -522,25 +506,39 @@ function siteOf(context, seen) {
 }
 
 /**
- * @param {WeakMap<object, Set<string>>} playlists
+ * @param {WeakMap<object, Map<string, number>>} playlists
  * @param {HlsConfig} config
  */
 function remembered(playlists, config) {
-  const seen = playlists.get(config) ?? new Set();
+  const seen = playlists.get(config) ?? new Map();
   playlists.set(config, seen);
   return seen;
 }
 
 /**
- * @param {Set<string>} seen
+ * @param {Map<string, number>} seen
  * @param {HlsSite} site
  * @param {string} url
+ * @param {boolean} degraded whether its directives were given up
+ * @returns {number} until when it is to be reloaded plainly
  */
-function remember(seen, site, url) {
+function remember(seen, site, url, degraded) {
   if (site === 'manifest') seen.clear();
-  else if (!site.startsWith('playlist')) return;
-  if (seen.size >= REMEMBERED_PLAYLISTS) seen.delete([...seen][0]);
-  seen.add(playlistKey(url));
+  else if (!site.startsWith('playlist')) return 0;
+  const key = playlistKey(url);
+  const until = degraded ? performance.now() + PLAIN_MS : (seen.get(key) ?? 0);
+  if (seen.size >= REMEMBERED_PLAYLISTS) seen.delete([...seen.keys()][0]);
+  seen.set(key, until);
+  return until;
+}
+
+/**
+ * A playlist that offers neither blocking reloads nor deltas, so that hls.js asks for none.
+ *
+ * @param {string} text
+ */
+function withoutOffers(text) {
+  return text.replace(/CAN-(BLOCK-RELOAD|SKIP-UNTIL)=[^,\s]*,?/g, '');
 }
 
 /** @param {string} url */

@@ -2,7 +2,7 @@
 // follows for retries. Most drive the real hls.js against a local server.
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, test } from 'node:test';
+import { afterEach, describe, mock, test } from 'node:test';
 import { attachHls, hlsConfig } from '../../js/adapters/hls.js';
 import { engineFor, loaded, scripted } from './hls/engine.mjs';
 import { fragment, playlist, start, until, wait } from './hls/loader.mjs';
@@ -181,36 +181,29 @@ describe('hls.js loader quirks', () => {
   });
 
   test('quirk 6: onError gets ({ code, text }, context, details, stats); code is the status, 0 without one', async () => {
-    const http = await server({
-      '/404': status(404),
-      '/429': status(429, { 'retry-after': '0' }),
-      '/500': status(500),
-      '/reset': reset(),
-    });
-    const config = hlsConfig(await engineUnderTest({ attempts: 2 }));
-    for (const [path, code] of /** @type {const} */ ([
-      ['/404', 404],
-      ['/429', 429],
-      ['/500', 500],
-      ['/reset', 0],
+    for (const [route, code] of /** @type {const} */ ([
+      [status(404), 404],
+      // More than the engine waits for; a shorter one is waited out, and no error at all.
+      [status(429, { 'retry-after': '600' }), 429],
+      [status(500), 500],
+      [reset(), 0],
     ])) {
-      const context = fragment({ url: http.base + path });
-      const run = start(config, context);
+      const http = await server({ '/s': route });
+      const context = fragment({ url: `${http.base}/s` });
+      const run = start(hlsConfig(await engineUnderTest({ attempts: 2 })), context);
       const { name, args } = await run.settled();
-      assert.equal(name, 'onError', path);
+      assert.equal(name, 'onError', String(code));
       assert.equal(args[0].code, code);
       assert.equal(typeof args[0].text, 'string');
       assert.equal(args[1], context);
       assert.ok(args[2] === null || (args[2] instanceof Response && args[2].status === code));
       assert.equal(args[3], run.stats);
-      assert.equal(run.loader.getResponseHeader('retry-after'), code === 429 ? '0' : null);
+      assert.equal(run.loader.getResponseHeader('retry-after'), code === 429 ? '600' : null);
+      if (code !== 429) continue;
+      const type = { type: 'steering-manifest', responseType: 'json', url: `${http.base}/s` };
+      const steering = start(hlsConfig(await engineUnderTest()), type);
+      assert.equal((await steering.settled()).args[0].code, 503, '429 would end steering for ever');
     }
-    const steering = start(config, {
-      type: 'steering-manifest',
-      responseType: 'json',
-      url: `${http.base}/429`,
-    });
-    assert.equal((await steering.settled()).args[0].code, 503, '429 would end steering for ever');
   });
 
   test('quirk 7: a timeout or stall calls onTimeout, and config.timeout names the limit that fired', async () => {
@@ -817,6 +810,26 @@ describe('one owner of retries', () => {
     assert.deepEqual(fatal(), []);
   });
 
+  test('a broken level is left sooner where less is buffered', async () => {
+    const http = await server({ ...levels(5), '/b0.ts': status(503) });
+    const engine = await engineUnderTest({ attempts: 2, hold: true });
+    const { hls, event } = play(hlsConfig(engine, { startLevel: 1 }), `${http.base}/m.m3u8`);
+    const began = performance.now();
+    const element = Object.assign(new EventTarget(), {
+      buffered: { length: 1, start: () => 0, end: () => 4.5 },
+    });
+    Object.defineProperty(element, 'currentTime', {
+      get: () => (performance.now() - began) / 1000,
+    });
+    Object.defineProperty(hls, 'media', { value: element });
+    const stop = attachHls(engine, hls);
+    cleanups.push(() => hls.destroy(), stop);
+    await event(Hls.Events.FRAG_LOADED, undefined, 8000);
+    const waited = performance.now() - began;
+    assert.ok(waited > 3000 && waited < 6000, `not after 15 s, but ${waited} ms`);
+    assert.equal(http.count('/a0.ts'), 1);
+  });
+
   test('when all levels fail at once, the second one is held on to until the host is back', async () => {
     const http = await server({
       ...levels(1),
@@ -868,8 +881,11 @@ describe('one owner of retries', () => {
     const { event, fatal } = player(await engineUnderTest(), `${http.base}/v.m3u8`, {
       startPosition: 0,
     });
+    const began = performance.now();
     await event(Hls.Events.FRAG_LOADED);
-    assert.equal(http.count('/gone.ts'), 2);
+    const waited = performance.now() - began;
+    assert.equal(http.count('/gone.ts'), 6, 'it may be late: each is asked for twice more');
+    assert.ok(waited < 3500, `within a target duration each, not ${waited} ms`);
     assert.deepEqual(fatal(), []);
   });
 
@@ -880,7 +896,7 @@ describe('one owner of retries', () => {
     assert.equal(error.details, Hls.ErrorDetails.FRAG_LOAD_ERROR);
     assert.equal(error.response.code, 404);
     assert.equal(error.fatal, true);
-    assert.equal(http.count('/seg0.ts'), 1);
+    assert.equal(http.count('/seg0.ts'), 2, 'once more, to be sure');
   });
 
   test('a lost subtitle segment costs its cues, nothing else', async () => {
@@ -936,43 +952,87 @@ describe('one owner of retries', () => {
   });
 });
 
-describe('blocking playlist reloads', () => {
-  const url = '/v.m3u8?token=a~b%2Bc&_HLS_msn=7&_HLS_part=1';
+describe('R18, R33: blocking playlist reloads', () => {
+  const directives = '_HLS_msn=7&_HLS_part=1';
+  const offers =
+    '#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=1.0,CAN-SKIP-UNTIL=6.0\n';
   /** @param {(query: string, response: any) => void} answer */
-  const lowLatency = async (answer) => {
+  const lowLatency = async (answer, targetDuration = 0.3) => {
     const http = await server({
       '/v.m3u8': ({ url = '' }, response) => answer(url.split('?')[1] ?? '', response),
     });
-    const config = hlsConfig(await engineUnderTest({ attempts: 1 }));
-    const context = playlist({ url: http.base + url, deliveryDirectives: { msn: 7, part: 1 } });
-    return { http, run: start(config, context, { policy: { maxLoadTimeMs: 200 } }) };
+    const engine = await engineUnderTest({ headersTimeout: 500, hold: true });
+    engine.reportPlayback({ targetDuration, live: true });
+    const config = hlsConfig(engine);
+    const reload = (query = `token=a~b%2Bc&${directives}`) =>
+      start(
+        config,
+        playlist({ url: `${http.base}/v.m3u8?${query}`, levelOrTrack: { details: {} } }),
+        // What hls.js allows such a reload: less than a server may take.
+        { policy: { maxLoadTimeMs: 200 } },
+      );
+    return { http, reload };
   };
+  const text = media({ segments: ['/seg0.ts'], live: true, tags: offers });
 
-  test('that get no answer in the time hls.js allows are followed by a plain one', async () => {
-    const { http, run } = await lowLatency(
-      (query, response) => void (query.includes('_HLS_') || response.end(vod())),
+  test('may take the time that servers may take, whatever hls.js allows', async () => {
+    const { http, reload } = await lowLatency((_, response) =>
+      setTimeout(() => response.end(text), 900),
     );
-    const { name, args } = await run.settled();
+    const { name, args } = await reload().settled();
     assert.equal(name, 'onSuccess');
-    assert.equal(args[0].data, vod());
-    assert.deepEqual(
-      http.log.map((seen) => seen.url),
-      [url, '/v.m3u8?token=a~b%2Bc'],
-      'other bytes untouched',
-    );
-    const [first, second] = http.log;
-    assert.ok(run.stats.loading.start > (first.at + second.at) / 2, 'of the second request');
-  });
-
-  test('that are refused with 400 are followed by a plain one, once', async () => {
-    const { http, run } = await lowLatency((_, response) => void response.writeHead(400).end());
-    assert.equal((await run.settled()).args[0].code, 400);
-    assert.equal(http.log.length, 2);
-  });
-
-  test('that are not found are not repeated', async () => {
-    const { http, run } = await lowLatency((_, response) => void response.writeHead(404).end());
-    assert.equal((await run.settled()).args[0].code, 404);
+    assert.equal(args[0].data, text);
     assert.equal(http.log.length, 1);
+  });
+
+  for (const refusal of /** @type {const} */ (['silence', 400, 503])) {
+    test(`that meet ${refusal} are repeated plainly, and hls.js is led to plain ones for a while`, async () => {
+      const { http, reload } = await lowLatency((query, response) => {
+        if (!query.includes('_HLS_')) response.end(text);
+        else if (refusal !== 'silence') response.writeHead(refusal).end();
+      });
+      const { name, args } = await reload().settled();
+      assert.equal(name, 'onSuccess');
+      assert.deepEqual(
+        http.log.map((seen) => seen.url),
+        [`/v.m3u8?token=a~b%2Bc&${directives}`, '/v.m3u8?token=a~b%2Bc'],
+        'other bytes untouched',
+      );
+      const quiet = text.replace(/CAN-BLOCK-RELOAD=YES,|CAN-SKIP-UNTIL=6.0/g, '');
+      assert.equal(args[0].data, quiet);
+      assert.equal((await reload('token=a~b%2Bc').settled()).args[0].data, quiet);
+      assert.equal((await reload('other').settled()).args[0].data, text);
+      const now = performance.now();
+      mock.method(performance, 'now', () => now + 61_000);
+      cleanups.push(() => mock.restoreAll());
+      assert.equal((await reload('token=a~b%2Bc').settled()).args[0].data, text);
+    });
+  }
+
+  test('that are not found stay as they are', async () => {
+    const gone = (/** @type {string} */ _, /** @type {any} */ response) =>
+      response.writeHead(404).end();
+    const { http, reload } = await lowLatency(gone, 1);
+    assert.equal((await reload().settled()).args[0].code, 404);
+    assert.ok(http.log.every((seen) => seen.url.endsWith(directives)));
+  });
+
+  test('hls.js itself reloads plainly once they were refused', async () => {
+    let sequence = 0;
+    const http = await server({
+      '/v.m3u8': ({ url = '' }, response) => {
+        if (url.includes('_HLS_')) return void response.writeHead(400).end();
+        const segments = Array.from({ length: 5 }, (_, i) => `/live${sequence + i}.ts`);
+        response.end(media({ segments, sequence, live: true, target: 1, tags: offers }));
+        sequence += 1;
+      },
+      '*': body(SEGMENT),
+    });
+    const engine = await engineUnderTest({ hold: true });
+    const { fatal } = player(engine, `${http.base}/v.m3u8`);
+    await until(() => http.count('/v.m3u8') >= 6, 9000);
+    const asked = http.log.filter(({ path }) => path === '/v.m3u8').map(({ url }) => url);
+    assert.equal(asked.filter((url) => url.includes('_HLS_')).length, 1, asked.join(' '));
+    assert.deepEqual(fatal(), []);
   });
 });

@@ -18,7 +18,7 @@ const LIMITS = {
 };
 
 /** Entries that carry or load the wasm in their own way. */
-const WITHOUT_WASM_FILE = ['./inline'];
+const WITHOUT_WASM_FILE = ['./inline', './cross-tab'];
 
 /** @typedef {{ rawB: number, gzipB: number, brotliB: number }} Size */
 
@@ -92,7 +92,7 @@ async function bundle(file) {
     logLevel: 'error',
     plugins: isAdapter(file) ? [keepOutside(adapters)] : [],
   });
-  const isLazy = lazily(metafile);
+  const isLazy = lazily(metafile, file);
   const all = outputFiles.map(({ path, contents }) => ({ path: relative(ROOT, path), contents }));
   const part = (/** @type {boolean} */ lazy) =>
     Buffer.concat(all.filter(({ path }) => isLazy(path) === lazy).map(({ contents }) => contents));
@@ -103,11 +103,12 @@ async function bundle(file) {
  * Which files are loaded only when something needs them: those that the entry does not reach by
  * plain imports.
  * @param {import('esbuild').Metafile} metafile
+ * @param {string} file the entry
  */
-function lazily({ outputs }) {
-  const reached = new Set(
-    Object.keys(outputs).filter((path) => outputs[path].entryPoint && !path.includes('counsel')),
-  );
+function lazily({ outputs }, file) {
+  const isEntry = (/** @type {string} */ path) =>
+    outputs[path].entryPoint !== undefined && join(outputs[path].entryPoint) === join(file);
+  const reached = new Set(Object.keys(outputs).filter(isEntry));
   for (const path of reached) {
     for (const { path: next, kind } of outputs[path].imports) {
       if (kind === 'import-statement') reached.add(next);

@@ -18,6 +18,8 @@ export class Fixture {
   answers = [];
   listeners = {};
   online = true;
+  /** What the detectors say of what comes: the scope, how long, and of the credential. */
+  judged = [0, -1, 0];
   closed = false;
   timers = new Set();
 
@@ -26,7 +28,10 @@ export class Fixture {
       this.calls.push([name, ...rest]);
       this.listeners[name]?.(...rest);
     };
-    const names = ['sent', 'accept', 'cut', 'fail', 'exhausted', 'changed'];
+    const names = [
+      ...['sent', 'accept', 'ask', 'cut', 'refresh', 'plain', 'failed', 'fail', 'exhausted'],
+      'changed',
+    ];
     this.sink = Object.fromEntries(names.map((name) => [name, tell(name)]));
     const { sent } = this.sink;
     this.sink.sent = (request, attempt, at, promise) => {
@@ -49,7 +54,7 @@ export class Fixture {
   }
   follow(request, attempt, promise) {
     const settle = (response, error) =>
-      this.settled([request, attempt, response, error, performance.now(), this.online]);
+      this.settled([request, attempt, response, error, performance.now(), this.online, ...this.judged]);
     promise.then(
       (response) => this.closed || settle(response),
       (error) => this.closed || settle(undefined, error),
@@ -73,6 +78,7 @@ export class Fixture {
     this.answers.push(status === 0 ? Response.error() : new Response(body, { status, headers }));
   }
   listen(name, listener) { this.listeners[name] = listener; }
+  judge(...judged) { this.judged = judged; }
   heard() { return this.calls.map(([name]) => name).join(' '); }
   told(name) { return this.calls.filter(([said]) => said === name).map(([, ...rest]) => rest); }
   aborted() { return this.fetches.map(({ signal }) => signal.aborted); }
@@ -103,6 +109,8 @@ extern "C" {
     fn respond(this: &Fixture, status: u16, headers: JsValue);
     #[wasm_bindgen(method)]
     fn listen(this: &Fixture, name: &str, listener: &Function);
+    #[wasm_bindgen(method)]
+    pub(crate) fn judge(this: &Fixture, scope: u32, wait: f64, expiry: u32);
     #[wasm_bindgen(method)]
     pub(crate) fn heard(this: &Fixture) -> String;
     #[wasm_bindgen(method)]
@@ -139,17 +147,73 @@ impl Drop for Page {
 }
 
 /// Short spans, so that a test takes milliseconds: three attempts, 50 ms apart, 200 ms for the
-/// headers and for a silence, and rejection at the end.
-fn numbers() -> Vec<f64> {
-    let row = [200.0, 200.0, 200.0, 3.0, 50.0, 1.0, 50.0, 5_000.0, 1_000.0, 2.0];
-    let mut numbers = vec![5_000.0, 100.0, 2.0, 5.0];
+/// headers and for a silence, and rejection at the end. The budget and the breaker are as large as
+/// no test needs them.
+pub(crate) fn numbers() -> Vec<f64> {
+    let head = [5_000.0, 100.0, 2.0, 5.0, 0.0];
+    let budget = [100.0, 100.0, 100.0, 0.1, 200.0];
+    let breaker = [50.0, 30_000.0, 50.0, 0.5, 4_000.0, 1.5, 30_000.0, 30_000.0, 0.0];
+    let row = [200.0, 200.0, 200.0, 3.0, 50.0, 1.0, 50.0, 5_000.0, 1_000.0, 2.0, 0.0];
+    let mut numbers = [&head[..], &budget, &breaker].concat();
     for _ in 0..11 {
         numbers.extend(row);
     }
     numbers
 }
 
+/// The codes of the facts that tests tell, as in the fact module.
+pub(crate) mod fact {
+    pub(crate) const READING: u32 = 0;
+    pub(crate) const CHUNK: u32 = 1;
+    pub(crate) const BODY_END: u32 = 2;
+    pub(crate) const PAGE: u32 = 3;
+    pub(crate) const ABORT: u32 = 5;
+    pub(super) const WAKE: u32 = 6;
+    pub(crate) const ONLINE: u32 = 7;
+    pub(crate) const RETRY_NOW: u32 = 10;
+    pub(crate) const ANSWER: u32 = 11;
+    pub(crate) const REFRESHED: u32 = 12;
+}
+
+/// What the engine shows, by code, and how many numbers a row of it has.
+pub(crate) mod view {
+    pub(crate) const REQUESTS: (u32, usize) = (0, 8);
+    pub(crate) const HOSTS: (u32, usize) = (1, 8);
+    pub(crate) const LOG: (u32, usize) = (2, 6);
+    pub(crate) const ESTIMATE: (u32, usize) = (3, 2);
+}
+
+pub(crate) const RELOAD: u32 = 2;
 pub(crate) const SEGMENT: u32 = 4;
+
+/// What the driver is told of a request besides its number and where it goes.
+#[derive(Clone)]
+pub(crate) struct Start {
+    pub(crate) site: u32,
+    pub(crate) flags: u32,
+    pub(crate) credential: u32,
+    pub(crate) hooks: u8,
+    pub(crate) input: JsValue,
+    pub(crate) init: JsValue,
+    pub(crate) fetch: Option<Function>,
+    /// Aborts the attempt that was sent already, and when that was.
+    pub(crate) adopted: Option<(AbortController, f64)>,
+}
+
+impl Default for Start {
+    fn default() -> Self {
+        Self {
+            site: SEGMENT,
+            flags: 0,
+            credential: 0,
+            hooks: 0,
+            input: "/media".into(),
+            init: js_sys::Object::new().into(),
+            fetch: None,
+            adopted: None,
+        }
+    }
+}
 
 /// What tells the driver how an attempt has settled.
 fn settles(driver: &Rc<Driver>) -> Function {
@@ -159,8 +223,10 @@ fn settles(driver: &Rc<Driver>) -> Function {
         let number = |place| told.get(place).as_f64().expect("a number");
         let response = told.get(2);
         let response = response.is_truthy().then(|| response.unchecked_into());
-        driver.online(told.get(5).is_truthy());
-        driver.settled(number(0) as u32, number(1) as u32, response, told.get(3), number(4));
+        driver.tell(fact::ONLINE, u32::from(told.get(5).is_truthy()), 0, 0.0, 0.0, 0.0);
+        let [request, attempt, limit, expiry] = [0, 1, 6, 8].map(|place| number(place) as u32);
+        let (error, at, wait) = (told.get(3), number(4), number(7));
+        driver.settled(request, attempt, response, error, limit, wait, expiry, at);
     });
     settle.into_js_value().unchecked_into()
 }
@@ -170,7 +236,7 @@ fn wakes(driver: &Rc<Driver>) -> Function {
     let driver = Rc::downgrade(driver);
     let wake = Closure::<dyn FnMut()>::new(move || {
         if let Some(driver) = driver.upgrade() {
-            driver.wake();
+            driver.tell(fact::WAKE, 0, 0, 0.0, 0.0, 0.0);
         }
     });
     wake.into_js_value().unchecked_into()
@@ -207,24 +273,40 @@ impl Page {
     }
 
     pub(crate) fn start(&self, request: u32) {
-        self.start_with(request, "/media".into(), js_sys::Object::new().into(), None);
+        self.start_with(request, Start::default());
     }
 
-    pub(crate) fn start_with(
-        &self,
-        request: u32,
-        input: JsValue,
-        init: JsValue,
-        fetch: Option<Function>,
-    ) {
-        self.driver.start(request, SEGMENT, 0, 0, 0, input, init, fetch, None, now());
+    pub(crate) fn start_with(&self, request: u32, start: Start) {
+        let Start { site, flags, credential, hooks, input, init, fetch, adopted } = start;
+        let (adopted, at) = adopted.map_or((None, now()), |(by, at)| (Some(by), at));
+        // Each request asks for a URL of its own, so that none rests for another's failure.
+        let (host, url, prefix) = (0, request, 0);
+        self.driver.start(
+            request, site, host, flags, 0, url, credential, prefix, hooks, input, init, fetch,
+            adopted, at,
+        );
     }
 
-    /// Starts a request whose first attempt was sent at `at` already.
-    pub(crate) fn start_adopted(&self, request: u32, controller: &AbortController, at: f64) {
-        let (input, init) = (JsValue::from("/media"), js_sys::Object::new().into());
-        let controller = Some(controller.clone());
-        self.driver.start(request, SEGMENT, 0, 0, 0, input, init, None, controller, at);
+    /// Tells a fact that is nothing but numbers.
+    pub(crate) fn tell(&self, fact: u32, subject: u32, number: u32, numbers: [f64; 3]) -> bool {
+        let [x, y, z] = numbers;
+        self.driver.tell(fact, subject, number, x, y, z)
+    }
+
+    /// A chunk of four bytes whose next one is waited for. Answers whether its attempt counts.
+    pub(crate) fn chunk(&self, request: u32, attempt: u32) -> bool {
+        self.tell(fact::CHUNK, request, attempt, [4.0, 1.0, 20.0])
+    }
+
+    pub(crate) fn abort(&self, request: u32) {
+        self.tell(fact::ABORT, request, 0, [0.0; 3]);
+    }
+
+    /// The rows of what the engine shows.
+    pub(crate) fn view(&self, (what, width): (u32, usize)) -> Vec<Vec<f64>> {
+        let numbers = record(&self.driver.view(what));
+        assert_eq!(numbers.len() % width, 0, "whole rows");
+        numbers.chunks(width).map(<[f64]>::to_vec).collect()
     }
 
     /// Closes the driver, which is told nothing from then on.
