@@ -6,23 +6,22 @@ import { HoldfastError } from './errors.js';
 import { hasHooks, hooksFor } from './hooks.js';
 import { Hosts, numberOfUrl, plain } from './hosts.js';
 import { Ladder } from './ladder.js';
-import { driverLink, sayOnline } from './link.js';
+import { driverLink, flagsOf, sayOnline } from './link.js';
 import { load } from './load.js';
 import { Driver, isReady, onTrap, startOver } from './module.js';
 import { FACT, HOOKS, SITES, VIEW } from './names.js';
 import { flatten, parseOptions } from './options.js';
-import { entryOf, failureOf, retryOf, rowsOf } from './records.js';
+import { entryOf, failureOf, rowsOf } from './records.js';
 import { describe, resourceToFetch } from './request.js';
 import { stitch } from './response.js';
 import { attempt, Slots } from './state.js';
-import { svtaErrors } from './svta.js';
 import { Transfer } from './transfer.js';
+import { exhaustedEvent, readSlots, tellHealth } from './watch.js';
 
 /** @typedef {import('./index.d.ts').EngineOptions} EngineOptions */
 /** @typedef {import('./index.d.ts').EngineState} EngineState */
 /** @typedef {import('./index.d.ts').Site} Site */
 
-const FLAGS = { streaming: 1, once: 2, noBody: 4, blocking: 8, optional: 16, directives: 32 };
 /** How a count of alternatives crosses: not declared, none, some. */
 const alternativesCode = (/** @type {number | undefined} */ count) =>
   count === undefined ? 0 : count > 0 ? 2 : 1;
@@ -102,7 +101,7 @@ export class Engine {
         excludedBytes: 0,
       },
       () => this.#readSlots(),
-      (before, after) => this.#tellHealth(before, after),
+      (before, after) => tellHealth(before.hostHealth, after.hostHealth, options.onHostHealth),
     );
     const isThere = isReady() && (counsel !== undefined || !hasHooks(options));
     if (isThere) this.#takeCharge();
@@ -349,17 +348,9 @@ export class Engine {
    */
   #drive(transfer, cold) {
     const { request } = transfer;
-    const { id, site, host, url, range, fetch, optional, streaming, once, noBody, hooks } = request;
+    const { id, site, host, url, range, fetch, hooks } = request;
     const credential = hooks.bits & 2 ? this.#counsel?.dress(transfer) : undefined;
     const { input, init } = request;
-    const isReload = site === 'playlist-reload';
-    const flags =
-      (streaming ? FLAGS.streaming : 0) |
-      (once ? FLAGS.once : 0) |
-      (noBody ? FLAGS.noBody : 0) |
-      (isReload && /[?&]_HLS_msn=/.test(url) ? FLAGS.blocking : 0) |
-      (optional || site === 'steering' ? FLAGS.optional : 0) |
-      (isReload && /[?&]_HLS_(msn|skip)=/.test(url) ? FLAGS.directives : 0);
     this.#transfers.set(id, transfer);
     transfer.link = driverLink((use) => this.#call(use), id);
     if (credential) this.#counsel?.tellExpiry(credential);
@@ -368,7 +359,7 @@ export class Engine {
         id,
         SITES.indexOf(site),
         this.#hosts.numberOf(host),
-        flags,
+        flagsOf(request),
         alternativesCode(this.#declared.get(url)),
         numberOfUrl(url, range),
         transfer.credential,
@@ -490,18 +481,9 @@ export class Engine {
   }
 
   /** @param {Transfer} transfer @param {number[]} record */
-  #exhausted({ request: { site, host }, shown: url }, record) {
+  #exhausted(transfer, record) {
     const { onExhausted } = this.#options;
-    const failure = failureOf(record);
-    const event = Object.freeze({
-      ...failure,
-      site,
-      url,
-      host,
-      at: performance.now(),
-      terminal: failure.reason === 'terminal',
-      errors: svtaErrors({ ...failure, site, url, host }),
-    });
+    const event = exhaustedEvent(transfer, record);
     const { state } = this.#slots;
     const retryExhausted = Object.freeze([...state.retryExhausted, event].slice(-EXHAUSTIONS));
     this.#slots.state = Object.freeze({ ...state, retryExhausted });
@@ -512,38 +494,12 @@ export class Engine {
 
   /** @returns {Partial<EngineState>} */
   #readSlots() {
-    /** @type {Record<string, any>} */
-    const retryState = {};
-    /** @type {{ -readonly [slot in keyof EngineState]?: EngineState[slot] }} */
-    const slots = { retryState };
+    /** @type {Partial<EngineState>} */
+    let slots = { retryState: {} };
     this.#call((driver) => {
-      for (const row of rowsOf(driver.view(VIEW.requests), 8)) {
-        const { request, ...state } = retryOf(row);
-        const transfer = this.#transfers.get(request);
-        // What is left of the source before is none of this one's.
-        if (!transfer || request < this.#sourceStart) continue;
-        const { shown: url } = transfer;
-        const { site, host } = transfer.request;
-        retryState[request] = Object.freeze({ site, url, host, ...state });
-      }
-      const [bandwidth, excludedBytes] = driver.view(VIEW.estimate);
-      slots.bandwidth = Number.isNaN(bandwidth) ? undefined : bandwidth;
-      slots.excludedBytes = excludedBytes;
-      Object.assign(slots, this.#hosts.read(rowsOf(driver.view(VIEW.hosts), 8)));
+      slots = readSlots(driver, this.#transfers, this.#sourceStart, this.#hosts);
     });
-    Object.freeze(retryState);
     return slots;
-  }
-
-  /** @param {EngineState} before @param {EngineState} after */
-  #tellHealth({ hostHealth: before }, { hostHealth: after }) {
-    const { onHostHealth } = this.#options;
-    if (!onHostHealth) return;
-    for (const [host, health] of Object.entries(after)) {
-      const was = before[host]?.state ?? 'closed';
-      if (health.state === was) continue;
-      attempt(() => onHostHealth(Object.freeze({ host, was, ...health })));
-    }
   }
 
   // What callers ask and say.

@@ -5,6 +5,8 @@ import { FACT } from './names.js';
 
 /** @typedef {import('./pkg/core.js').Driver} Driver */
 
+const FLAGS = { streaming: 1, once: 2, noBody: 4, blocking: 8, optional: 16, directives: 32 };
+
 /** Tells the driver what the browser says of the network; `true` proves nothing. @param {Driver} driver */
 export function sayOnline(driver) {
   const online = globalThis.navigator?.onLine !== false;
@@ -35,4 +37,17 @@ export function driverLink(call, id) {
     }),
     abort: () => tell(FACT.abort, 0),
   };
+}
+
+/** What a request is started with, as bits. @param {import('./transfer.js').Request} request */
+export function flagsOf({ site, url, streaming, once, noBody, optional }) {
+  const isReload = site === 'playlist-reload';
+  return (
+    (streaming ? FLAGS.streaming : 0) |
+    (once ? FLAGS.once : 0) |
+    (noBody ? FLAGS.noBody : 0) |
+    (isReload && /[?&]_HLS_msn=/.test(url) ? FLAGS.blocking : 0) |
+    (optional || site === 'steering' ? FLAGS.optional : 0) |
+    (isReload && /[?&]_HLS_(msn|skip)=/.test(url) ? FLAGS.directives : 0)
+  );
 }

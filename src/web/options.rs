@@ -23,62 +23,78 @@ const EVERYWHERE: f64 = -1.0;
 /// The matter of a rule is a status, or a class above this.
 const CLASSES: f64 = 1000.0;
 
-/// The layout: the head, the rows, and then the rules of the recovery matrix as `[site, matter,
-/// action]`.
-pub(super) fn parse(numbers: &[f64], seed: u64) -> Config {
-    let number = |place: usize| numbers.get(place).copied().unwrap_or_default();
-    let rules = numbers.get(HEAD + ROW * Site::COUNT..).unwrap_or_default();
-    Config {
-        sites: Site::ALL.map(|site| parse_site(|place| number(HEAD + ROW * site as usize + place))),
-        estimator: EstimatorConfig {
-            fast_half_life: number(2),
-            slow_half_life: number(3),
-            ..EstimatorConfig::SPF
-        },
-        hold_limit: Millis::new(number(0)),
-        log_capacity: number(1) as usize,
-        seed,
-        budget: BudgetConfig {
-            host: number(5),
-            source: number(6),
-            session: number(7),
-            earn: number(8),
-            episode: number(9) as u32,
-        },
-        breaker: BreakerConfig {
-            consecutive: number(10) as u32,
-            window: Millis::new(number(11)),
-            min_requests: number(12) as u32,
-            ratio: number(13),
-            open_base: Millis::new(number(14)),
-            growth: number(15),
-            open_cap: Millis::new(number(16)),
-            clean_decay: Millis::new(number(17)),
-            trip_exhausted: number(18) != 0.0,
-        },
-        recovery: rules.as_chunks().0.iter().filter_map(parse_rule).collect(),
-        naive: number(4) != 0.0,
+/// The numbers, one after the other.
+struct Numbers<'a>(std::slice::Iter<'a, f64>);
+
+impl Numbers<'_> {
+    #[inline(never)]
+    fn next(&mut self) -> f64 {
+        self.0.next().copied().unwrap_or_default()
+    }
+
+    #[inline(never)]
+    fn span(&mut self) -> Millis {
+        Millis::new(self.next())
     }
 }
 
-fn parse_site(number: impl Fn(usize) -> f64) -> SitePolicy {
-    let span = |place| Millis::new(number(place));
+/// The layout: the head, the rows, and then the rules of the recovery matrix as `[site, matter,
+/// action]`.
+pub(super) fn parse(numbers: &[f64], seed: u64) -> Config {
+    let rules = numbers.get(HEAD + ROW * Site::COUNT..).unwrap_or_default();
+    let mut numbers = Numbers(numbers.iter());
+    let numbers = &mut numbers;
+    // In the order of the layout.
+    Config {
+        hold_limit: numbers.span(),
+        log_capacity: numbers.next() as usize,
+        estimator: EstimatorConfig {
+            fast_half_life: numbers.next(),
+            slow_half_life: numbers.next(),
+            ..EstimatorConfig::SPF
+        },
+        naive: numbers.next() != 0.0,
+        budget: BudgetConfig {
+            host: numbers.next(),
+            source: numbers.next(),
+            session: numbers.next(),
+            earn: numbers.next(),
+            episode: numbers.next() as u32,
+        },
+        breaker: BreakerConfig {
+            consecutive: numbers.next() as u32,
+            window: numbers.span(),
+            min_requests: numbers.next() as u32,
+            ratio: numbers.next(),
+            open_base: numbers.span(),
+            growth: numbers.next(),
+            open_cap: numbers.span(),
+            clean_decay: numbers.span(),
+            trip_exhausted: numbers.next() != 0.0,
+        },
+        sites: Site::ALL.map(|_| parse_site(numbers)),
+        recovery: rules.as_chunks().0.iter().filter_map(parse_rule).collect(),
+        seed,
+    }
+}
+
+fn parse_site(numbers: &mut Numbers<'_>) -> SitePolicy {
     SitePolicy {
-        headers_timeout: span(0),
-        first_headers_timeout: span(1),
-        stall_timeout: span(2),
-        attempts: number(3) as u32,
-        backoff_base: span(4),
-        backoff_factor: number(5),
-        backoff_cap: span(6),
-        deadline: span(7),
-        max_wait: span(8),
-        exhausted: match number(9) as u8 {
+        headers_timeout: numbers.span(),
+        first_headers_timeout: numbers.span(),
+        stall_timeout: numbers.span(),
+        attempts: numbers.next() as u32,
+        backoff_base: numbers.span(),
+        backoff_factor: numbers.next(),
+        backoff_cap: numbers.span(),
+        deadline: numbers.span(),
+        max_wait: numbers.span(),
+        exhausted: match numbers.next() as u8 {
             1 => Exhausted::Hold,
             2 => Exhausted::Reject,
             _ => Exhausted::Auto,
         },
-        rotate_after: number(10) as u32,
+        rotate_after: numbers.next() as u32,
     }
 }
 

@@ -79,7 +79,7 @@ test('the codes of alternatives are the ones that JavaScript sends', () => {
 });
 
 test('the flags of a request are the ones that JavaScript sends', () => {
-  const flags = /const FLAGS = \{([^}]*)\}/.exec(read('js/engine.js'))?.[1];
+  const flags = /const FLAGS = \{([^}]*)\}/.exec(read('js/link.js'))?.[1];
   assert.ok(flags);
   const ours = [...flags.matchAll(/(\w+): (\d+)/g)].map(([, name, bit]) => [name, bit]);
   const source = read('src/web/driver.rs');

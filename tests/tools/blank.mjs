@@ -43,7 +43,8 @@ function blankPlaces(view, data, file, length) {
 function segmentsOf(wasm) {
   let at = 8;
   const number = () => {
-    let [value, shift, byte] = [0, 0, 0];
+    let [value, shift] = [0, 0];
+    let byte;
     do {
       byte = wasm[at++];
       value |= (byte & 127) << shift;
