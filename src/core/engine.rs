@@ -58,6 +58,8 @@ pub struct Engine {
     budget: Bucket,
     source: SourceBudget,
     guard: Guard,
+    /// Of the reloads that are over, by URL, when their attempts that failed were sent.
+    reloads: Vec<(u32, Vec<Millis>)>,
     /// When a host last succeeded, and which: proof that the network is well.
     succeeded: [(u32, Option<Millis>); 2],
     /// Whether tabs agree on who probes a host.
@@ -88,6 +90,7 @@ impl Engine {
             budget: Bucket::new(config.budget.session),
             source: SourceBudget::new(&config.budget),
             guard: Guard::default(),
+            reloads: Vec::new(),
             succeeded: [(0, None); 2],
             elects: false,
             questions: 0,
@@ -119,6 +122,7 @@ impl Engine {
             self.merge_reloads(marks.url, now);
         }
         self.requests.push(Request::new(start, now));
+        self.recall_reload(self.requests.len() - 1);
         self.note(now, id, 0, LogEvent::Started, site as u32, 0.0);
         self.depart(self.requests.len() - 1, now);
     }
@@ -420,6 +424,7 @@ impl Engine {
         }
         if gone.site.is_reload() {
             self.merge_reloads(gone.marks.url, now);
+            self.keep_reload(gone, 1);
         }
         self.retime(now);
     }

@@ -36,9 +36,17 @@ fn r38_a_spent_ladder_opens_its_host_where_that_is_configured() {
 }
 
 #[test]
-fn r38_r39_a_ladder_that_says_nothing_against_the_host_opens_nothing() {
-    for answer in [status(404), status(425), status(429), status(403)] {
-        assert_eq!(after_a_ladder(true, &answer), Health::Closed, "{answer:?}");
+fn r38_r39_a_ladder_that_ends_with_what_says_nothing_against_the_host_opens_nothing() {
+    for (answer, counts) in [(status(500), true), (status(425), false), (status(404), false)] {
+        let mut world = world(true);
+        for url in [1, 2] {
+            world.start(ask(Site::Segment).url(url).answers([status(500), ok(9.0)]));
+        }
+        world.drive_until_idle();
+        let id = world.start(ask(Site::Segment).url(1).always(answer));
+        world.drive_until_idle();
+        world.failure(id);
+        assert_eq!(world.host(0).health.health == Health::Open, counts);
     }
 }
 

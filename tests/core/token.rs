@@ -593,3 +593,38 @@ fn r7_the_naive_preset_refreshes_nothing() {
     assert_eq!(world.failure(id).1.reason, Reason::Terminal);
     assert_eq!(world.refresh_asked, []);
 }
+
+/// The clock has not rung yet when another request learns that the hook's time is over.
+fn overdue_beside(asks: impl FnOnce(&mut World) -> u32) -> (World, u32, u32) {
+    let mut world = world(NEVER_ANSWERED);
+    let waits = world.start(refused_once());
+    world.drive_until(21.0);
+    let other = asks(&mut world);
+    world.now = 10_021.0;
+    (world, waits, other)
+}
+
+#[test]
+fn r53_a_refusal_that_finds_the_hook_overdue_ends_those_that_waited_and_itself() {
+    let (mut world, waits, other) =
+        overdue_beside(|world| world.start(ask(Site::Segment).credential(1).always(hang())));
+    let facts = holdfast::core::ResponseFacts::of(403);
+    world.engine.handle_response(RequestId(other), 1, facts, Millis::new(world.now));
+    world.online(true);
+    for id in [waits, other] {
+        assert_eq!(world.failure(id).1.reason, Reason::Refresh);
+    }
+}
+
+#[test]
+fn r53_what_turns_out_to_carry_a_credential_whose_hook_is_overdue_fails_with_it() {
+    let (mut world, waits, other) = overdue_beside(|world| {
+        let id = world.start(ask(Site::Segment).credential(2).always(status(403)));
+        world.drive_until(50.0);
+        id
+    });
+    world.engine.handle_reassigned(RequestId(other), 1, Millis::new(world.now));
+    world.drive_until_idle();
+    assert_eq!(world.failure(waits).1.reason, Reason::Refresh);
+    assert!(world.verdict(other).is_some());
+}

@@ -38,8 +38,12 @@ const SLOW = [
   'r36_what_the_budget_does_not_cover_is_probed',
   'r36_retries_cost_no_more_than_the_bucket',
   'r36_the_server_of_a_hundred',
-  'r40_field_a35',
   'r35_many_held_requests',
+  'an_hour_of_live',
+  'r46_a_server_with_a_grudge',
+  'r10_ten_thousand_aborted',
+  'field_a35',
+  'fuzz',
 ];
 
 const CORE = 'src/core';

@@ -4,7 +4,6 @@
 
 use super::{Action, Engine, Scope};
 use crate::core::breaker::Health;
-use crate::core::classify::FailureClass;
 use crate::core::clock::Millis;
 use crate::core::error::Reason;
 use crate::core::hook::{Hook, Hooks};
@@ -96,8 +95,11 @@ impl Engine {
         if let Err(at) = host.breaker.check(now) {
             return Admission::Later(WaitReason::Breaker, at);
         }
-        if !first && request.site.is_reload() && self.is_read(url) {
-            return Admission::Later(WaitReason::Backoff, now + self.target());
+        if !first && request.site.is_reload() {
+            let at = if self.is_read(url) { now + self.target() } else { self.repeats_at(request) };
+            if at > now {
+                return Admission::Later(WaitReason::Backoff, at);
+            }
         }
         let probes = host.breaker.health(&self.config.breaker, now).health != Health::Closed;
         if !first && self.source.is_spent() {
@@ -177,7 +179,9 @@ impl Engine {
         request.ladder += 1;
         request.state = State::Headers;
         request.since = now;
-        request.sent = now;
+        if request.site.is_reload() {
+            request.sent.push(now);
+        }
         request.graced = false;
         request.elected = false;
         request.timers.stop_all();
@@ -255,14 +259,7 @@ impl Engine {
 
     /// When the pacers of all its scopes let a request through.
     pub(super) fn paced_until(&self, request: &Request, now: Millis) -> Millis {
-        // The ladder does not count such a refusal, so a reload keeps its distance here (R31).
-        let refused = request.last_failure.is_some_and(|last| {
-            last.class == FailureClass::RateLimited
-                || last.class == FailureClass::ServerBusy && last.retry_at.is_some()
-        });
-        let spaced = request.site.is_reload() && refused;
-        let own = if spaced { request.sent + self.target() } else { Millis::ZERO };
-        self.pacers(request).map(|pacer| pacer.next_at(now)).fold(own, Millis::max)
+        self.pacers(request).map(|pacer| pacer.next_at(now)).fold(Millis::ZERO, Millis::max)
     }
 
     /// Whether it may be this request's turn by `at`, as far as its pacers know: a trial may be

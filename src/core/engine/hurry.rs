@@ -8,7 +8,6 @@ use crate::core::error::Reason;
 use crate::core::log::LogEvent;
 use crate::core::request::State;
 use crate::core::retry::WaitReason;
-use crate::core::site::Site;
 use crate::core::timer::Timer;
 
 /// Why waits are cut short.
@@ -30,8 +29,6 @@ impl Engine {
     /// Ends the waits that `hurry` concerns, all within a short span.
     pub(super) fn hurry(&mut self, hurry: Hurry, now: Millis) {
         let mut changed = false;
-        let target = self.target();
-        let steps = self.config.site(Site::PlaylistReload).attempts;
         for index in 0..self.requests.len() {
             let request = &mut self.requests[index];
             let State::Waiting(reason) = request.state else { continue };
@@ -51,14 +48,9 @@ impl Engine {
             if !concerned || throttled && matches!(hurry, Hurry::HostBack(_)) {
                 continue;
             }
-            // What the server asked for is never undercut, and a reload that has used up its ladder
-            // has had all that a target duration may have (R31).
+            // What the server asked for is never undercut.
             let asked = last.and_then(|last| last.retry_at).unwrap_or_default();
-            let spent = request.site.is_reload()
-                && request.attempts >= steps
-                && matches!(hurry, Hurry::HostBack(_));
-            let next = if spent { request.started + target } else { Millis::ZERO };
-            let at = (now + spread).max(asked).max(next);
+            let at = (now + spread).max(asked);
             if reason == WaitReason::Offline {
                 let waited = now - request.since;
                 request.offline = request.offline + waited;

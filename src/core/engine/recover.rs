@@ -101,6 +101,7 @@ impl Engine {
     ) {
         // The page may learn of the failure before its late timer rings.
         self.excuse_sleep(now);
+        let Some(index) = self.settle_question(index, now) else { return };
         let recovery = self.record(index, outcome, aside, now);
         let class = self.requests[index].last_failure.map(|last| last.class);
         let class = class.unwrap_or(FailureClass::Unexpected);

@@ -34,6 +34,8 @@ impl Engine {
     /// A request carries another credential than was thought; where it waits for a fresh one,
     /// that is asked for.
     pub fn handle_reassigned(&mut self, request: RequestId, credential: u32, now: Millis) {
+        // Its time may be over, which ends the requests that wait for it: they are moved on first.
+        self.expire_question(credential, now);
         let Some(index) = self.position(request) else { return };
         self.requests[index].marks.credential = credential;
         let marks = self.requests[index].marks;
@@ -80,7 +82,6 @@ impl Engine {
         }
         let (number, generation, refreshed) =
             (request.marks.credential, request.generation, request.refreshed);
-        self.expire_question(number, now);
         match self.credential(number)?.handle_refused(generation, now) {
             Step::Replay => self.replay(index, now),
             Step::Refuse => return Some(Err(Reason::Refresh)),
@@ -95,7 +96,7 @@ impl Engine {
     /// Waits for a fresh credential, which is asked for if it was not yet.
     pub(super) fn refresh(&mut self, index: usize, now: Millis) {
         let number = self.requests[index].marks.credential;
-        self.expire_question(number, now);
+        let Some(index) = self.settle_question(index, now) else { return };
         let Some(credential) = self.credential(number) else {
             return self.give_up(index, Reason::Refresh, now);
         };
@@ -231,6 +232,14 @@ impl Engine {
                 self.ask_for(number, RequestId(0), now);
             }
         }
+    }
+
+    /// Ends the question about a request's credential, if its time is over, and the requests that
+    /// waited for it: says where the request stands by then.
+    pub(super) fn settle_question(&mut self, index: usize, now: Millis) -> Option<usize> {
+        let (id, number) = (self.requests[index].id, self.requests[index].marks.credential);
+        self.expire_question(number, now);
+        self.position(id)
     }
 
     fn expire_question(&mut self, credential: u32, now: Millis) {

@@ -5,9 +5,12 @@ use super::{Action, Engine};
 use crate::core::classify::{FailureClass, Retryable};
 use crate::core::clock::Millis;
 use crate::core::log::LogEvent;
-use crate::core::request::State;
+use crate::core::request::{Request, State};
 use crate::core::retry::WaitReason;
 use crate::core::timer::Timer;
+
+/// Of so many playlists the last attempts are remembered, and so many of each.
+const PLAYLISTS: usize = 8;
 
 impl Engine {
     /// A retry of an older reload of the same playlist becomes part of the newer one: it comes a
@@ -39,6 +42,40 @@ impl Engine {
             let under_way = matches!(other.state, State::Headers | State::Body(_));
             other.site.is_reload() && other.marks.url == url && under_way
         })
+    }
+
+    /// When a reload may be repeated: within a target duration its ladder is sent and no more,
+    /// whatever hurries it; and once what was refused for its rate, which no ladder counts (R31).
+    pub(super) fn repeats_at(&self, request: &Request) -> Millis {
+        let refused = request.last_failure.is_some_and(|last| {
+            last.class == FailureClass::RateLimited
+                || last.class == FailureClass::ServerBusy && last.retry_at.is_some()
+        });
+        let steps = if refused { 1 } else { self.config.site(request.site).attempts.max(1) };
+        let place = request.sent.len().checked_sub(steps as usize);
+        place.map_or(Millis::ZERO, |place| request.sent[place] + self.target())
+    }
+
+    /// The failures of a reload count on the bound of the next one of its playlist. The last `good`
+    /// attempts are none.
+    pub(super) fn keep_reload(&mut self, mut gone: Request, good: usize) {
+        let from = gone.sent.len().saturating_sub(PLAYLISTS);
+        gone.sent.drain(..from);
+        gone.sent.truncate(gone.sent.len().saturating_sub(good));
+        self.reloads.retain(|(url, _)| *url != gone.marks.url);
+        if self.reloads.len() == PLAYLISTS {
+            self.reloads.remove(0);
+        }
+        self.reloads.push((gone.marks.url, gone.sent));
+    }
+
+    /// The counterpart, for a request that has just begun.
+    pub(super) fn recall_reload(&mut self, index: usize) {
+        let request = &mut self.requests[index];
+        let before = self.reloads.iter().find(|(url, _)| *url == request.marks.url);
+        if let Some((_, sent)) = before.filter(|_| request.site.is_reload()) {
+            request.sent.clone_from(sent);
+        }
     }
 
     /// A reload that asks for a delta, or for the answer to be held back, is asked for plainly
