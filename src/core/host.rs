@@ -1,7 +1,7 @@
 //! What is remembered of a host: whether it has ever answered, how late its answers are of late,
 //! whether it is in an outage, and what protects it from us.
 
-use super::breaker::Breaker;
+use super::breaker::{Breaker, Health};
 use super::budget::Bucket;
 use super::clock::Millis;
 use super::config::Config;
@@ -25,6 +25,8 @@ pub(super) struct Host {
     /// What failed last.
     pub(super) cause: Option<LastFailure>,
     pub(super) breaker: Breaker,
+    /// What the log has of its health.
+    pub(super) told: Health,
     pub(super) bucket: Bucket,
     pub(super) throttle: Throttle,
     pub(super) burst: OpaqueBurst,
@@ -44,6 +46,7 @@ impl Host {
             in_bodies: false,
             cause: None,
             breaker: Breaker::default(),
+            told: Health::Closed,
             bucket: Bucket::new(config.budget.host),
             throttle: Throttle::default(),
             burst: OpaqueBurst::default(),

@@ -91,6 +91,8 @@ pub(super) struct Pending {
     pub(super) throttled: bool,
     /// Whether the attempt's response is left to the caller if this is final.
     pub(super) refusal: bool,
+    /// Whether a plain reload follows at once: the time that it took has been paid.
+    pub(super) at_once: bool,
 }
 
 /// What a rotation, a source or a list of scopes knows a request by.

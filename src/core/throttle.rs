@@ -144,14 +144,16 @@ impl Throttle {
             }
             return;
         }
+        // Who says to come back in so long allows one request in it.
+        let named = wait.map_or(SLOWEST, |wait| (1.0 / wait.as_secs()).clamp(SLOWEST, GENTLE));
         // The lowest pace that this refusal may lead to, and the fastest that it leaves.
         let (least, most) = match self.mode {
             Mode::Off { memory } if now < memory => (GENTLE, self.cubic.w_max()),
             Mode::Off { .. } => (GENTLE, f64::INFINITY),
             // The pace was too fast, be it the gentle one.
-            Mode::Ramp => (GENTLE.min(Cubic::cut(self.rate)).max(SLOWEST), self.rate),
+            Mode::Ramp => (GENTLE.min(Cubic::cut(self.rate)).max(named), self.rate),
             // A single request says nothing of the pace.
-            Mode::Blocked | Mode::Trial { .. } => (GENTLE.min(self.rate), self.rate),
+            Mode::Blocked | Mode::Trial { .. } => (GENTLE.min(self.rate).max(named), self.rate),
         };
         self.refused = match self.mode {
             Mode::Off { .. } | Mode::Ramp => 0,

@@ -91,7 +91,8 @@ fn least_cost(class: u32) -> f64 {
         // A 400 for its directives is asked for again at no cost.
         of if of == FailureClass::Contract as u32 => 0.0,
         of if of == FailureClass::RateLimited as u32 => 0.36,
-        of if of == FailureClass::ServerBusy as u32 => 0.36,
+        // Those of the property below name a time, and what is asked for costs nothing.
+        of if of == FailureClass::ServerBusy as u32 => 0.0,
         of if of == FailureClass::Misdirected as u32 => 0.5,
         of if of == FailureClass::Truncated as u32 => 0.5,
         of if of == FailureClass::BadRange as u32 => 0.5,

@@ -174,6 +174,8 @@ fn r47_an_origin_that_prepares_its_segments_is_asked_twice_for_each() {
         let engine = with_engine(|segment, now| lazy.answer(segment, now), seed);
         engine.print_beside(&ladder);
         assert_eq!(engine.requests, 2 * WANTED, "{engine:?}");
+        let seconds = engine.seconds / f64::from(WANTED);
+        assert!(seconds < 4.5, "{seconds} s a segment, though it says two");
         assert!(engine.requests < ladder.requests, "{engine:?}, {ladder:?}");
     }
 }

@@ -116,6 +116,8 @@ impl Engine {
 
     /// An attempt is not sent yet. Where that takes longer than the ladder, the ladder is spent.
     pub(super) fn defer(&mut self, index: usize, wait: WaitReason, mut at: Millis, now: Millis) {
+        // What the tabs agreed on was that it goes now.
+        self.requests[index].elected = false;
         let request = &self.requests[index];
         let reason = match wait {
             WaitReason::Breaker => Some(Reason::Breaker),

@@ -47,11 +47,17 @@ impl Engine {
         }
     }
 
-    fn tell_health(&mut self, number: u32, now: Millis) {
-        let breaker = &self.hosts[number as usize].breaker;
-        let health = breaker.health(&self.config.breaker, now).health;
-        self.note(now, RequestId(0), 0, LogEvent::Health, health as u32, number.into());
+    /// What has changed of a host's health is told to whoever looks on.
+    pub(super) fn tell_health(&mut self, number: u32, now: Millis) {
+        let host = &mut self.hosts[number as usize];
+        let health = host.breaker.health(&self.config.breaker, now).health;
+        // A probe that failed changes the times, and nothing else.
         self.actions.push(Action::Changed);
+        if health == host.told {
+            return;
+        }
+        host.told = health;
+        self.note(now, RequestId(0), 0, LogEvent::Health, health as u32, number.into());
     }
 
     /// The cool-down where there is nowhere else to go: probes keep the pace of steady play.

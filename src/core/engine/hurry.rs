@@ -120,6 +120,13 @@ impl Engine {
     /// The player has turned to another host: what only waits for this one is given up, so that
     /// it is asked for there; what is under way goes on (R69).
     pub fn handle_rotation(&mut self, host: u32, now: Millis) {
+        // Where it turns to, if that was down, is tried again soon.
+        for (number, other) in (0..).zip(&mut self.hosts) {
+            if number != host {
+                other.breaker.pull_forward(self.dice.f64(), now);
+            }
+        }
+        self.retime(now);
         let mut index = 0;
         while let Some(request) = self.requests.get(index) {
             let waits = matches!(request.state, State::Waiting(_));

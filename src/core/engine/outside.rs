@@ -1,11 +1,9 @@
 //! What comes from outside of the requests: another source, a clean slate, news of other tabs.
 
 use super::{Action, Engine};
-use crate::core::breaker::Health;
 use crate::core::budget::SourceBudget;
 use crate::core::clock::Millis;
 use crate::core::host::Host;
-use crate::core::log::LogEvent;
 use crate::core::recovery::Rule;
 use crate::core::request::RequestId;
 use crate::core::site::{Site, SitePolicy};
@@ -32,8 +30,7 @@ impl Engine {
         for number in 0..self.hosts.len() as u32 {
             if host.is_none_or(|host| host == number) {
                 self.hosts[number as usize].breaker.reset();
-                let health = Health::Closed as u32;
-                self.note(now, RequestId(0), 0, LogEvent::Health, health, number.into());
+                self.tell_health(number, now);
             }
         }
         self.guard.clear();

@@ -175,7 +175,11 @@ impl Engine {
         let repeated = request.failed_in & bit != 0;
         request.failed_in |= bit;
         let retry_at = retry_after.map(|wait| now + wait);
-        let (svta, cost) = (failure.svta, failure.cost.into());
+        // What the server itself has asked to come back for is not a burden on it.
+        let invited = retry_after.is_some()
+            && matches!(class, FailureClass::RateLimited | FailureClass::ServerBusy);
+        let cost = if invited { 0.0 } else { failure.cost.into() };
+        let svta = failure.svta;
         let last = LastFailure { class, status, svta, cost, retry_at, limit, counts };
         request.last_failure = Some(last);
         host.cause = Some(last);
@@ -184,8 +188,7 @@ impl Engine {
         let is_status = matches!(outcome, Outcome::Opaque | Outcome::Status(_));
         // 429, and 503 with a time: there is too much of what was sent (2.1 of RFC 6585).
         let told = aside.limited.or_else(|| {
-            let throttled = class == FailureClass::RateLimited
-                || class == FailureClass::ServerBusy && retry_after.is_some();
+            let throttled = invited || class == FailureClass::RateLimited;
             throttled.then_some(Limited { scope: Scope::Host, wait: retry_after })
         });
         let told = told.filter(|_| !naive && site != Site::Other && !released);
@@ -196,6 +199,7 @@ impl Engine {
             retry_after,
             throttled: told.is_some(),
             refusal: is_status,
+            at_once: false,
         });
         let (id, attempt) = (request.id, request.attempts);
         self.note(now, id, attempt, LogEvent::Failed, class as u32, status.into());
@@ -261,6 +265,8 @@ impl Engine {
         } else if pending.throttled {
             let delay = asked_by_hook(&situation).unwrap_or(FLOOR);
             may_repeat(&situation).map(|()| Wait { delay, reason: WaitReason::Vrlt })
+        } else if pending.at_once && self.requests[index].exhausted.is_none() {
+            may_repeat(&situation).map(|()| Wait { delay: FLOOR, reason: WaitReason::Backoff })
         } else {
             self.next_wait(index, &situation, now)
         };

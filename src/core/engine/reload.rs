@@ -87,16 +87,18 @@ impl Engine {
         class: FailureClass,
         now: Millis,
     ) {
+        let target = self.target();
         let request = &mut self.requests[index];
         let refused = matches!(status, 400 | 503) || class == FailureClass::Timeout;
         if !request.marks.directives || !refused || self.config.naive {
             return;
         }
-        if let Some(pending) = &mut request.pending
-            && status == 400
-        {
-            // It was the directives that were refused.
-            pending.failure.retryable = Retryable::Always;
+        if let Some(pending) = &mut request.pending {
+            pending.at_once = status == 400 || now - request.since >= target;
+            if status == 400 {
+                // It was the directives that were refused.
+                pending.failure.retryable = Retryable::Always;
+            }
         }
         self.ask_plainly(index, status, now);
     }
