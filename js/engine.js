@@ -163,8 +163,7 @@ export class Engine {
     if (hasWarned) return;
     hasWarned = true;
     console.warn(
-      `Holdfast: ${what}; requests go to plain fetch with a few retries. ` +
-        "Check that core_bg.wasm is served (with esbuild or Rollup use holdfast/inline or holdfast/slim), and that the content security policy has script-src 'wasm-unsafe-eval'.",
+      `Holdfast: ${what}; requests go to plain fetch with a few retries. Is core_bg.wasm served, and does the policy allow 'wasm-unsafe-eval'?`,
       error,
     );
   }
@@ -408,31 +407,35 @@ export class Engine {
         const transfer = this.#transfers.get(id);
         if (transfer) attempt(() => tell(transfer, ...rest));
       };
+    // What comes as numbers only, in the order of `src/web/sink.rs`.
+    const told = [
+      () => this.#tell(FACT.wake),
+      () => this.#slots.touch(),
+      to((transfer) => transfer.cut()),
+      to((transfer, hook, number) => this.#ask(transfer, hook, number)),
+      to((transfer) => {
+        transfer.isPlain = true;
+        transfer.readdress(plain(transfer.url), (use) => this.#call(use));
+      }),
+      (/** @type {number} */ id, /** @type {any} */ credential, /** @type {any} */ number) => {
+        const usual = this.#hooksFor('segment');
+        const transfer = this.#transfers.get(id);
+        attempt(() => this.#counsel?.refresh(credential, transfer, number, usual));
+      },
+    ];
     return {
       sent: to((transfer, number, at, promise) => {
         this.#follow(transfer.request.id, number, promise);
         transfer.sent(number, at);
       }),
       accept: to((transfer, ...rest) => transfer.accept(.../** @type {[any, any, any]} */ (rest))),
-      ask: to((transfer, hook, number) => this.#ask(transfer, hook, number)),
-      cut: to((transfer) => transfer.cut()),
       failed: to((transfer, record, response) => this.#counsel?.failed(transfer, record, response)),
-      plain: to((transfer) => {
-        transfer.isPlain = true;
-        transfer.readdress(plain(transfer.url), (use) => this.#call(use));
-      }),
-      /** @type {(credential: number, id: number, number: number) => void} */
-      refresh: (credential, id, number) => {
-        const usual = this.#hooksFor('segment');
-        const transfer = this.#transfers.get(id);
-        attempt(() => this.#counsel?.refresh(credential, transfer, number, usual));
-      },
       fail: to((transfer, record, response, error) => {
         transfer.refuse(failureOf(record), response, error);
       }),
       exhausted: to((transfer, record) => this.#exhausted(transfer, record)),
-      changed: () => this.#slots.touch(),
-      ring: () => this.#tell(FACT.wake),
+      told: (/** @type {number} */ what, /** @type {[any, any, any]} */ ...rest) =>
+        told[what](...rest),
     };
   }
 

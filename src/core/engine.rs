@@ -4,6 +4,7 @@ pub use self::action::{Action, HostState};
 pub use self::facts::{Expiry, Limited, ResponseFacts, Scope, StartRequest};
 use self::hurry::Hurry;
 use self::recover::{Aside, GRACE};
+use self::reload::Reloads;
 use super::breaker::Evidence;
 use super::budget::{Bucket, SourceBudget};
 use super::classify::{Facts, FailureClass, Outcome, classify};
@@ -58,8 +59,8 @@ pub struct Engine {
     budget: Bucket,
     source: SourceBudget,
     guard: Guard,
-    /// Of the reloads that are over, by URL, when their attempts that failed were sent.
-    reloads: Vec<(u32, Vec<Millis>)>,
+    /// When playlists were read last.
+    reloads: Reloads,
     /// When a host last succeeded, and which: proof that the network is well.
     succeeded: [(u32, Option<Millis>); 2],
     /// Whether tabs agree on who probes a host.
@@ -90,7 +91,7 @@ impl Engine {
             budget: Bucket::new(config.budget.session),
             source: SourceBudget::new(&config.budget),
             guard: Guard::default(),
-            reloads: Vec::new(),
+            reloads: reload::NONE,
             succeeded: [(0, None); 2],
             elects: false,
             questions: 0,
@@ -122,7 +123,6 @@ impl Engine {
             self.merge_reloads(marks.url, now);
         }
         self.requests.push(Request::new(start, now));
-        self.recall_reload(self.requests.len() - 1);
         self.note(now, id, 0, LogEvent::Started, site as u32, 0.0);
         self.depart(self.requests.len() - 1, now);
     }
@@ -368,9 +368,20 @@ impl Engine {
 
     /// When [`handle_timeout`](Self::handle_timeout) has to be called next, and why.
     pub fn next_timeout(&self) -> Option<(Millis, Timer)> {
-        let requests = self.requests.iter().filter_map(|request| request.timers.next());
-        let armed = requests.chain(self.credentials_due().map(|at| (at, Timer::Refresh)));
-        armed.reduce(|first, other| if other.0 < first.0 { other } else { first })
+        let mut earliest = (Millis::MAX, Timer::Refresh);
+        for request in &self.requests {
+            if let Some(next) = request.timers.next()
+                && next.0 < earliest.0
+            {
+                earliest = next;
+            }
+        }
+        for at in self.credentials_due() {
+            if at < earliest.0 {
+                earliest = (at, Timer::Refresh);
+            }
+        }
+        (earliest.0 < Millis::MAX).then_some(earliest)
     }
 
     #[inline(never)]
@@ -424,7 +435,7 @@ impl Engine {
         }
         if gone.site.is_reload() {
             self.merge_reloads(gone.marks.url, now);
-            self.keep_reload(gone, 1);
+            self.forget_reload(gone.marks.url);
         }
         self.retime(now);
     }

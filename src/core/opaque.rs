@@ -40,7 +40,7 @@ impl OpaqueBurst {
         }
         let within = |at: Option<Millis>, span: Millis| at.is_some_and(|at| now - at < span);
         let burst = self.earlier.iter().all(|at| within(*at, WINDOW));
-        self.earlier.rotate_right(1);
+        self.earlier.copy_within(..BURST - 2, 1);
         self.earlier[0] = Some(now);
         let throttled = (burst || within(self.seen_at, PROOF))
             && (within(elsewhere, PROOF) || within(here, PROOF));

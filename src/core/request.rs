@@ -136,8 +136,6 @@ pub(super) struct Request {
     pub(super) offline: Millis,
     /// When the current attempt was sent, or the current wait began.
     pub(super) since: Millis,
-    /// When the attempts of a reload were sent.
-    pub(super) sent: Vec<Millis>,
     pub(super) header_timeouts: u32,
     /// Bodies that were cut for their silence.
     pub(super) stalls: u32,
@@ -195,7 +193,6 @@ impl Request {
             ladder: 0,
             offline: Millis::ZERO,
             since: now,
-            sent: Vec::new(),
             header_timeouts: 0,
             stalls: 0,
             graced: false,

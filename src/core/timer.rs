@@ -30,33 +30,45 @@ impl Timer {
     pub const COUNT: usize = 5;
 }
 
-/// The timers of one request.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct TimerTable([Option<Millis>; Timer::COUNT]);
+/// The timers of one request: when each is due, infinity where it is not armed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TimerTable([f64; Timer::COUNT]);
+
+impl Default for TimerTable {
+    fn default() -> Self {
+        Self([f64::INFINITY; Timer::COUNT])
+    }
+}
 
 impl TimerTable {
     pub(super) const fn set(&mut self, timer: Timer, at: Millis) {
-        self.0[timer as usize] = Some(at);
+        self.0[timer as usize] = at.get();
     }
 
     pub(super) const fn stop(&mut self, timer: Timer) {
-        self.0[timer as usize] = None;
+        self.0[timer as usize] = f64::INFINITY;
     }
 
     pub(super) const fn stop_all(&mut self) {
-        self.0 = [None; Timer::COUNT];
+        self.0 = [f64::INFINITY; Timer::COUNT];
     }
 
     /// When this timer is due, where it is armed.
-    pub(super) const fn at(&self, timer: Timer) -> Option<Millis> {
-        self.0[timer as usize]
+    pub(super) fn at(&self, timer: Timer) -> Option<Millis> {
+        let at = self.0[timer as usize];
+        at.is_finite().then(|| Millis::new(at))
     }
 
-    /// The earliest timer.
+    /// The earliest timer; the first of those that are due together.
     #[inline(never)]
     pub(super) fn next(&self) -> Option<(Millis, Timer)> {
-        let armed = Timer::ALL.into_iter().filter_map(|timer| Some((self.at(timer)?, timer)));
-        armed.reduce(|first, other| if other.0 < first.0 { other } else { first })
+        let mut earliest = Timer::Headers;
+        for timer in Timer::ALL {
+            if self.0[timer as usize] < self.0[earliest as usize] {
+                earliest = timer;
+            }
+        }
+        Some((self.at(earliest)?, earliest))
     }
 
     /// Takes the earliest timer that is due at `now` out of the table.

@@ -12,7 +12,7 @@ use super::fetch::{self, now};
 use super::flight::Flight;
 use super::options;
 use super::records;
-use super::sink::Sink;
+use super::sink::{Sink, told};
 use super::wake::Wake;
 use crate::core::{
     Action, Config, Delivery, Engine, Expiry, Hooks, Limited, Marks, Millis, RequestId, Scope,
@@ -272,7 +272,7 @@ impl Inner {
         self.wake.borrow_mut().arm(due, now(), move || {
             if let Some(inner) = own.upgrade() {
                 // JavaScript calls back: a trap in there is noticed there.
-                inner.sink.ring();
+                inner.sink.told(told::RING, 0, 0, 0);
             }
         });
     }
@@ -285,14 +285,14 @@ impl Inner {
                 }
             }
             Action::Ask { request, hook, number } => {
-                self.sink.ask(request.0, hook as u32, number);
+                self.sink.told(told::ASK, request.0, hook as u32, number);
             }
-            Action::Changed => self.sink.changed(),
+            Action::Changed => self.sink.told(told::CHANGED, 0, 0, 0),
             Action::Cut { request, attempt } => {
                 // Aborted after the borrow: its listeners are called at once and may call back.
                 let controller = self.flight(request.0).and_then(|mut flight| flight.cut());
                 controller.inspect(AbortController::abort);
-                self.sink.cut(request.0, attempt);
+                self.sink.told(told::CUT, request.0, attempt, 0);
             }
             Action::Exhausted { request, failure } => {
                 self.sink.exhausted(request.0, records::failure(&failure));
@@ -301,9 +301,9 @@ impl Inner {
                 let response = self.response(request);
                 self.sink.failed(request.0, records::failed(&failed), response);
             }
-            Action::Plain { request } => self.sink.plain(request.0),
+            Action::Plain { request } => self.sink.told(told::PLAIN, request.0, 0, 0),
             Action::Refresh { credential, request, number } => {
-                self.sink.refresh(credential, request.0, number);
+                self.sink.told(told::REFRESH, request.0, credential, number);
             }
             Action::Fail { request, failure } => {
                 let flight = self.take_flight(request.0);

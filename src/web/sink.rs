@@ -4,6 +4,23 @@ use js_sys::Promise;
 use wasm_bindgen::prelude::*;
 use web_sys::Response;
 
+/// What [`Sink::told`] is told, by code.
+pub(super) mod told {
+    /// The timer has rung: the fact that wakes the driver is due.
+    pub(crate) const RING: u32 = 0;
+    /// What the driver shows has changed.
+    pub(crate) const CHANGED: u32 = 1;
+    /// The attempt `x` is over; whatever its body still delivers does not count.
+    pub(crate) const CUT: u32 = 2;
+    /// The hook with the code `x` is asked, with the number `y`.
+    pub(crate) const ASK: u32 = 3;
+    /// The request is to be sent without its directives from now on.
+    pub(crate) const PLAIN: u32 = 4;
+    /// A fresh credential `x` is asked for, with the number `y`, by a request, or by 0 ahead of
+    /// time.
+    pub(crate) const REFRESH: u32 = 5;
+}
+
 #[wasm_bindgen]
 extern "C" {
     /// The receiving end in JavaScript. Its methods are looked up when called.
@@ -14,10 +31,6 @@ extern "C" {
     #[wasm_bindgen(method)]
     pub(super) fn sent(this: &Sink, request: u32, attempt: u32, at: f64, promise: &Promise);
 
-    /// The timer has rung: [`Driver::wake`](super::Driver::wake) is due.
-    #[wasm_bindgen(method)]
-    pub(super) fn ring(this: &Sink);
-
     /// The response is accepted: hand it on and read its body.
     #[wasm_bindgen(method)]
     pub(super) fn accept(
@@ -27,23 +40,6 @@ extern "C" {
         response: &Response,
         inspect: bool,
     );
-
-    /// The attempt is over; whatever its body still delivers does not count.
-    #[wasm_bindgen(method)]
-    pub(super) fn cut(this: &Sink, request: u32, attempt: u32);
-
-    /// A hook is asked, by its code; the answer goes to [`Driver::answer`](super::Driver::answer).
-    #[wasm_bindgen(method)]
-    pub(super) fn ask(this: &Sink, request: u32, hook: u32, number: u32);
-
-    /// A fresh credential is asked for, by a request, or by 0 ahead of time; the answer goes to
-    /// [`Driver::refreshed`](super::Driver::refreshed).
-    #[wasm_bindgen(method)]
-    pub(super) fn refresh(this: &Sink, credential: u32, request: u32, number: u32);
-
-    /// The request is to be sent without its directives from now on.
-    #[wasm_bindgen(method)]
-    pub(super) fn plain(this: &Sink, request: u32);
 
     /// An attempt came to nothing, as a record, with the refusal where there is one.
     #[wasm_bindgen(method)]
@@ -64,7 +60,7 @@ extern "C" {
     #[wasm_bindgen(method)]
     pub(super) fn exhausted(this: &Sink, request: u32, failure: JsValue);
 
-    /// What [`Driver::retry_states`](super::Driver::retry_states) tells has changed.
+    /// Something that is nothing but numbers, by its code.
     #[wasm_bindgen(method)]
-    pub(super) fn changed(this: &Sink);
+    pub(super) fn told(this: &Sink, what: u32, request: u32, x: u32, y: u32);
 }

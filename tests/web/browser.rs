@@ -38,7 +38,15 @@ export class Fixture {
       this.follow(request, attempt, promise);
       sent(request, attempt, at);
     };
-    this.sink.ring = () => this.closed || this.wake();
+    const told = [
+      () => this.closed || this.wake(),
+      ...['changed', 'cut', 'ask', 'plain', 'refresh'].map((name) => this.sink[name]),
+    ];
+    this.sink.told = (what, request, x, y) => {
+      if (what === 1) told[what]();
+      else if (what === 5) told[what](x, request, y);
+      else told[what](request, ...[x, y].slice(0, [0, 0, 1, 2, 0][what]));
+    };
     globalThis.fetch = (input, init) => this.fetch(input, init);
     globalThis.setTimeout = (ring, ...rest) => {
       const timer = real.set(() => { this.timers.delete(timer); ring(); }, ...rest);

@@ -20,7 +20,7 @@ pub enum Action {
         /// Whether the first bytes must be looked at.
         inspect: bool,
     },
-    /// Ask a hook; the answer goes to [`Engine::handle_answer`].
+    /// Ask a hook; the answer goes to [`Engine::handle_answer`](super::Engine::handle_answer).
     Ask {
         /// Whose.
         request: RequestId,
@@ -29,7 +29,7 @@ pub enum Action {
         /// The number of the question.
         number: u32,
     },
-    /// Something has changed of what [`Engine`] shows: its requests, its hosts, the bandwidth.
+    /// Something has changed of what [`Engine`](super::Engine) shows: its requests, its hosts, the bandwidth.
     Changed,
     /// Abort the attempt.
     Cut {
@@ -74,7 +74,7 @@ pub enum Action {
         /// Whose.
         request: RequestId,
     },
-    /// Ask for a credential to be refreshed; the answer goes to [`Engine::handle_refreshed`].
+    /// Ask for a credential to be refreshed; the answer goes to [`Engine::handle_refreshed`](super::Engine::handle_refreshed).
     Refresh {
         /// Which.
         credential: u32,

@@ -5,6 +5,7 @@
 use super::{Action, Engine, Scope};
 use crate::core::breaker::Health;
 use crate::core::clock::Millis;
+use crate::core::credential::Credential;
 use crate::core::error::Reason;
 use crate::core::hook::{Hook, Hooks};
 use crate::core::host::Host;
@@ -181,16 +182,17 @@ impl Engine {
         request.ladder += 1;
         request.state = State::Headers;
         request.since = now;
-        if request.site.is_reload() {
-            request.sent.push(now);
-        }
         request.graced = false;
         request.elected = false;
         request.timers.stop_all();
         request.bound = timeout;
         request.timers.set(Timer::Headers, now + timeout);
         let (id, attempt) = (request.id, request.attempts);
+        let reload = request.site.is_reload().then_some(request.marks.url);
         let shown = request.last_failure.is_some() || waited;
+        if let Some(url) = reload {
+            self.keep_reload(url, now);
+        }
         self.note(now, id, attempt, LogEvent::Sent, 0, 0.0);
         self.actions.push(Action::Send { request: id, attempt });
         if shown {
@@ -344,10 +346,12 @@ impl Engine {
 
     /// A prefix or a credential that was not heard of before.
     pub(super) fn make_room(&mut self, marks: &Marks) {
-        let prefixes = (marks.prefix as usize).max(self.prefixes.len());
-        self.prefixes.resize_with(prefixes, Throttle::default);
-        let credentials = (marks.credential as usize).max(self.credentials.len());
-        self.credentials.resize_with(credentials, Default::default);
+        while self.prefixes.len() < marks.prefix as usize {
+            self.prefixes.push(Throttle::default());
+        }
+        while self.credentials.len() < marks.credential as usize {
+            self.credentials.push(Credential::default());
+        }
     }
 
     pub(super) fn host(&self, request: &Request) -> &Host {

@@ -10,7 +10,14 @@ use crate::core::retry::WaitReason;
 use crate::core::timer::Timer;
 
 /// Of so many playlists the last attempts are remembered, and so many of each.
-const PLAYLISTS: usize = 8;
+const PLAYLISTS: usize = 4;
+const ATTEMPTS: usize = 4;
+
+/// When the last attempts were sent, the newest first, by the URL of the playlist.
+pub(super) type Reloads = [(u32, [Option<Millis>; ATTEMPTS]); PLAYLISTS];
+
+/// None were.
+pub(super) const NONE: Reloads = [(0, [None; ATTEMPTS]); PLAYLISTS];
 
 impl Engine {
     /// A retry of an older reload of the same playlist becomes part of the newer one: it comes a
@@ -51,30 +58,28 @@ impl Engine {
             last.class == FailureClass::RateLimited
                 || last.class == FailureClass::ServerBusy && last.retry_at.is_some()
         });
-        let steps = if refused { 1 } else { self.config.site(request.site).attempts.max(1) };
-        let place = request.sent.len().checked_sub(steps as usize);
-        place.map_or(Millis::ZERO, |place| request.sent[place] + self.target())
+        let steps = if refused { 1 } else { self.config.site(request.site).attempts };
+        let earlier = self.reloads.iter().find(|(url, _)| *url == request.marks.url);
+        let earlier = earlier.and_then(|(_, sent)| sent[(steps.max(1) as usize).min(ATTEMPTS) - 1]);
+        earlier.map_or(Millis::ZERO, |sent| sent + self.target())
     }
 
-    /// The failures of a reload count on the bound of the next one of its playlist. The last `good`
-    /// attempts are none.
-    pub(super) fn keep_reload(&mut self, mut gone: Request, good: usize) {
-        let from = gone.sent.len().saturating_sub(PLAYLISTS);
-        gone.sent.drain(..from);
-        gone.sent.truncate(gone.sent.len().saturating_sub(good));
-        self.reloads.retain(|(url, _)| *url != gone.marks.url);
-        if self.reloads.len() == PLAYLISTS {
-            self.reloads.remove(0);
-        }
-        self.reloads.push((gone.marks.url, gone.sent));
+    /// An attempt to read this playlist is sent.
+    pub(super) fn keep_reload(&mut self, url: u32, now: Millis) {
+        let place = self.reloads.iter().position(|(of, _)| *of == url);
+        // The playlist that was read longest ago gives its place away.
+        let (_, mut sent) = place.map_or((url, [None; ATTEMPTS]), |place| self.reloads[place]);
+        sent.copy_within(..ATTEMPTS - 1, 1);
+        sent[0] = Some(now);
+        self.reloads.copy_within(..place.unwrap_or(PLAYLISTS - 1), 1);
+        self.reloads[0] = (url, sent);
     }
 
-    /// The counterpart, for a request that has just begun.
-    pub(super) fn recall_reload(&mut self, index: usize) {
-        let request = &mut self.requests[index];
-        let before = self.reloads.iter().find(|(url, _)| *url == request.marks.url);
-        if let Some((_, sent)) = before.filter(|_| request.site.is_reload()) {
-            request.sent.clone_from(sent);
+    /// The last attempt succeeded: only failures count on the bound of the next reload.
+    pub(super) fn forget_reload(&mut self, url: u32) {
+        if let Some((_, sent)) = self.reloads.iter_mut().find(|(of, _)| *of == url) {
+            sent.copy_within(1.., 0);
+            sent[ATTEMPTS - 1] = None;
         }
     }
 

@@ -53,9 +53,6 @@ impl Engine {
         self.note(now, gone.id, attempts, LogEvent::GivenUp, reason as u32, attempts.into());
         self.actions.push(Action::Fail { request: gone.id, failure });
         self.actions.push(Action::Changed);
-        if gone.site.is_reload() {
-            self.keep_reload(gone, 0);
-        }
     }
 
     #[inline(never)]
