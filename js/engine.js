@@ -163,7 +163,7 @@ export class Engine {
     if (hasWarned) return;
     hasWarned = true;
     console.warn(
-      `Holdfast: ${what}; requests go to plain fetch with a few retries. Is core_bg.wasm served, and does the policy allow 'wasm-unsafe-eval'?`,
+      `Holdfast: ${what}; requests go to plain fetch with a few retries. Check that core_bg.wasm is served, and that the policy has 'wasm-unsafe-eval'.`,
       error,
     );
   }

@@ -42,7 +42,7 @@ const key = row(8, 5, 3, 0.5, 4, 15, 15_000);
 
 /** @type {Readonly<Record<import('./index.d.ts').Site, Readonly<SitePolicy>>>} */
 export const DEFAULT_SITES = Object.freeze({
-  manifest: row(10, 10, 6, 1, 8, 60, LONG_WAIT, { firstHeadersTimeout: 4000 }),
+  manifest: row(10, 10, 6, 1, 8, 60, LONG_WAIT, { firstHeadersTimeout: 3500 }),
   playlist: row(10, 8, 3, 0.5, 4, 20, 20_000),
   'playlist-reload': row(10, 8, 3, 0.5, 4, 20),
   init: media,

@@ -172,6 +172,16 @@ mod tests {
     }
 
     #[test]
+    fn r55_what_is_due_at_this_very_moment_is_refreshed_when_it_is_needed() {
+        let mut credential = Credential::default();
+        // The lead of half the shortest spread is five seconds: it begins right now.
+        credential.set_expiry(Some(at(105.0)), 0.5, at(100.0));
+        assert_eq!(credential.refresh_at, None);
+        credential.set_expiry(Some(at(105.001)), 0.5, at(100.0));
+        assert!(credential.refresh_at.is_some());
+    }
+
+    #[test]
     fn r51_one_question_at_a_time() {
         let mut credential = Credential::default();
         assert_eq!(credential.handle_refused(0, at(1.0)), Step::Ask);

@@ -138,6 +138,15 @@ mod tests {
     const SEGMENT: Site = Site::Segment;
 
     #[test]
+    fn codes_are_positions() {
+        for (code, action) in (0..).zip(Recovery::ALL) {
+            assert_eq!(action as u32, code);
+            assert_eq!(Recovery::from_code(code), Some(action));
+        }
+        assert_eq!(Recovery::from_code(6), None);
+    }
+
+    #[test]
     fn r5_the_most_specific_rule_wins() {
         let class = Matter::Class(FailureClass::NotFound);
         let rules = [

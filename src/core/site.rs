@@ -142,7 +142,7 @@ impl Site {
     pub const fn defaults(self) -> SitePolicy {
         match self {
             Self::Manifest => SitePolicy {
-                first_headers_timeout: Millis::new(4_000.0),
+                first_headers_timeout: Millis::new(3_500.0),
                 ..row(10.0, 10.0, 6, 1.0, 8.0, 60.0, LONG_WAIT)
             },
             Self::Playlist => row(10.0, 8.0, 3, 0.5, 4.0, 20.0, 20.0),

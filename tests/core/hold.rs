@@ -106,7 +106,8 @@ fn r35_a_hold_goes_on_through_a_timeout_after_every_attempt() {
     let id = world.start(ask(Site::Manifest));
     world.drive_until_idle();
     let at = world.finished_at(id);
-    assert!(at < 2.0 * MINUTE + 15_000.0, "{at}");
+    // The attempt that hangs when the outage ends has a bound that is widened to half a minute.
+    assert!(at < 2.0 * MINUTE + 31_000.0, "{at}");
 }
 
 #[test]

@@ -283,3 +283,32 @@ fn r46_another_tab_can_only_make_it_stricter() {
     assert_eq!((state.blocked_until, state.rate), (at(370.0), 1.0), "no tab can block for good");
     assert!(take(&mut throttle, at(370.0)).is_some_and(Slot::is_trial));
 }
+
+#[test]
+fn r46_less_than_a_microsecond_is_no_wait() {
+    let throttle = entered(Some(10.0), 0.0, 0.0);
+    let due = throttle.next_at(at(0.0));
+    assert_eq!(due, at(10.0));
+    let short = |by: f64| Millis::new(due.get() - by);
+    let half = short(0.000_5);
+    assert!(throttle.next_at(half) <= half, "half a microsecond");
+    let two = short(0.002);
+    assert_eq!(throttle.next_at(two), due, "two microseconds");
+}
+
+#[test]
+fn r46_what_another_tab_knows_is_kept_to_where_it_is_stricter() {
+    let mut throttle = entered(Some(10.0), 0.0, 0.0);
+    let before = throttle.state(at(1.0)).expect("it is on");
+    throttle.adopt(at(5.0), 100.0, at(1.0));
+    assert_eq!(throttle.state(at(1.0)), Some(before), "neither longer nor slower");
+    throttle.adopt(at(20.0), 0.2, at(1.0));
+    let after = throttle.state(at(1.0)).expect("it is on");
+    assert_eq!((after.blocked_until, after.rate), (at(20.0), 0.2));
+    // A wait that is over turns nothing on.
+    let mut off = Throttle::default();
+    off.adopt(at(1.0), 0.2, at(1.0));
+    assert_eq!(off.state(at(1.0)), None);
+    off.adopt(at(2.0), 0.2, at(1.0));
+    assert!(off.state(at(1.0)).is_some());
+}

@@ -4,6 +4,7 @@
 //
 //   npm run mutants                         all of FILES
 //   npm run mutants -- --only backoff.rs    some, separated by commas; the others stay as measured
+//   npm run mutants -- --every 3            every third mutant, for when there is less time
 
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -62,14 +63,25 @@ const MEASURED = [0, 2, 3];
 
 /**
  * What became of the mutants of one file. Unviable ones, which do not compile, are not counted.
- * @typedef {{ caught: number, timedOut: number, survivors: string[] }} Measure
+ * `every`: only each so many-th was tried.
+ * @typedef {{ caught: number, timedOut: number, survivors: string[], every?: number }} Measure
  */
 
-/** @param {string[]} args */
+/** @param {string[]} args @returns {{ only?: string[], every: number }} */
 export function parseArguments(args) {
-  if (args.length === 0) return {};
-  if (args.length === 2 && args[0] === '--only') return { only: args[1].split(',') };
-  throw new Error(`unknown arguments ${args.join(' ')}; there is --only <file,...>`);
+  const { only, every, ...unknown } = Object.fromEntries(
+    Array.from({ length: Math.ceil(args.length / 2) }, (_, i) => [
+      args[2 * i].replace(/^--/, ''),
+      args[2 * i + 1],
+    ]),
+  );
+  const step = every === undefined ? 1 : Number(every);
+  if (Object.keys(unknown).length || args.length % 2 || !(Number.isInteger(step) && step > 0)) {
+    throw new Error(
+      `unknown arguments ${args.join(' ')}; there are --only <file,...> and --every <number>`,
+    );
+  }
+  return { ...(only && { only: only.split(',') }), every: step };
 }
 
 /**
@@ -112,22 +124,30 @@ export function documentOf(measures) {
   const files = Object.keys(measures).sort();
   const all = files.map((file) => measures[file]);
   const survivors = all.flatMap((measure) => measure.survivors);
+  /** @param {(measure: Measure) => number} of */
+  const total = (of) => all.reduce((sum, each) => sum + of(each), 0);
   const sum = {
-    caught: all.reduce((total, { caught }) => total + caught, 0),
-    timedOut: all.reduce((total, { timedOut }) => total + timedOut, 0),
+    caught: total(({ caught }) => caught),
+    timedOut: total(({ timedOut }) => timedOut),
     survivors,
   };
+  // Where one of so many was tried, it stands for so many.
+  const weight = (/** @type {Measure} */ { every = 1 }) => every;
+  const tried = total((each) => weight(each) * count(each));
+  const missed = total((each) => weight(each) * each.survivors.length);
+  const headline = percent(tried - missed, tried);
   const rows = files.map((file) => row(`\`${file}\``, measures[file]));
   return `# Mutants
 
-**${share(sum)}** of ${count(sum)} small changes to what decides are noticed by its tests.
+**${headline}** of the small changes to what decides that were tried (${count(sum)}) are noticed by its tests.
 
 Written by \`npm run mutants\`: each mutant is one change to the code, such as a comparison turned
 round or a result replaced by a constant, and counts as caught when a native test fails for it or
-never ends. Mutants that do not compile are not counted.
+never ends. Mutants that do not compile are not counted. Where a file has many, every so many-th of
+its mutants was tried, as the second column says.
 
-| file | mutants | caught | timed out | survived | share |
-| --- | --: | --: | --: | --: | --: |
+| file | every | mutants | caught | timed out | survived | share |
+| --- | --: | --: | --: | --: | --: | --: |
 ${[...rows, row('all', sum)].join('\n')}
 
 ## Survivors
@@ -139,7 +159,15 @@ ${survivors.map((name) => `- \`${name}\``).join('\n') || 'None.'}
 /** @param {string} name @param {Measure} measure */
 function row(name, measure) {
   const { caught, timedOut, survivors } = measure;
-  const cells = [name, count(measure), caught, timedOut, survivors.length, share(measure)];
+  const cells = [
+    name,
+    measure.every ?? '',
+    count(measure),
+    caught,
+    timedOut,
+    survivors.length,
+    share(measure),
+  ];
   return `| ${cells.join(' | ')} |`;
 }
 
@@ -149,14 +177,18 @@ const count = ({ caught, timedOut, survivors }) => caught + timedOut + survivors
 /** @param {Measure} measure */
 function share(measure) {
   const all = count(measure);
-  if (all === 0) return '–';
-  // Rounded down, so that 100 % means all of them.
-  const tenths = Math.floor(((all - measure.survivors.length) / all) * 1000);
-  return `${(tenths / 10).toFixed(1)} %`;
+  return percent(all - measure.survivors.length, all);
 }
 
-/** Runs cargo-mutants over these files. @param {string[]} files below src/core */
-async function measure(files) {
+/** @param {number} part @param {number} all */
+function percent(part, all) {
+  if (all === 0) return '–';
+  // Rounded down, so that 100 % means all of them.
+  return `${(Math.floor((part / all) * 1000) / 10).toFixed(1)} %`;
+}
+
+/** Runs cargo-mutants over these files. @param {string[]} files below src/core @param {number} every */
+async function measure(files, every) {
   mkdirSync(FOLDER, { recursive: true });
   const output = join(FOLDER, 'mutants.out');
   rmSync(output, { recursive: true, force: true });
@@ -164,6 +196,7 @@ async function measure(files) {
     ...['mutants', '--output', FOLDER, '--jobs', String(JOBS), '--colors', 'never'],
     ...['--timeout', String(TEST_LIMIT_S), '--build-timeout', String(BUILD_LIMIT_S)],
     ...files.flatMap((file) => ['--file', `${CORE}/${file}`]),
+    ...(every > 1 ? ['--shard', `0/${every}`, '--sharding', 'round-robin'] : []),
     ...['--', '--', ...SLOW.flatMap((name) => ['--skip', name])],
   ];
   // Each copy of the crate builds in a folder of its own, without the weight of debug symbols,
@@ -212,18 +245,20 @@ function linesOf(output, kind) {
 }
 
 runAsProgram(import.meta.url, async (args) => {
-  const { only } = parseArguments(args);
+  const { only, every } = parseArguments(args);
   const existing = readdirSync(join(ROOT, CORE), { recursive: true })
     .map((name) => String(name).replaceAll('\\', '/'))
     .filter((name) => name.endsWith('.rs'));
   const listed = selectFiles(existing).map((file) => `${CORE}/${file}`);
   const files = selectFiles(existing, only);
   await ensureReady(['mutants']);
-  const measured = await measure(files);
+  const measured = await measure(files, every);
   /** @type {Record<string, Measure>} */
   const before = only && existsSync(KEPT) ? JSON.parse(readFileSync(KEPT, 'utf8')) : {};
   const none = { caught: 0, timedOut: 0, survivors: [] };
-  for (const file of files) before[`${CORE}/${file}`] = measured[`${CORE}/${file}`] ?? none;
+  for (const file of files) {
+    before[`${CORE}/${file}`] = { ...(measured[`${CORE}/${file}`] ?? none), every };
+  }
   const kept = Object.fromEntries(Object.entries(before).filter(([file]) => listed.includes(file)));
   writeFileSync(KEPT, JSON.stringify(kept));
 
