@@ -168,6 +168,7 @@ export class Counsel {
             this.#context(transfer, url),
           ),
         (said, error) => answer(this.#license(transfer, said, error) ? 2 : 1),
+        true,
       );
     } else answer(0);
   }
@@ -227,6 +228,7 @@ export class Counsel {
     consult(
       () => refreshPlaybackToken(original, context),
       (said, error) => this.#refreshed(credential, original, number, said, error),
+      true,
     );
   }
 

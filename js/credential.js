@@ -132,7 +132,22 @@ export function fresh(original, answer) {
     );
     url = textOf(original, pieces);
   }
-  return url === original ? { problem: 'same' } : { url };
+  return url === original
+    ? { problem: 'same' }
+    : isSendable(url)
+      ? { url }
+      : { problem: 'not-http' };
+}
+
+/** Whether `fetch` takes this: a whole URL, without a user in it. @param {string} url */
+function isSendable(url) {
+  try {
+    const { username, password } = new URL(url);
+    return !username && !password;
+  } catch {
+    // Outside a page the original may be relative.
+    return url.startsWith('/');
+  }
 }
 
 /**

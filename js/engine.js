@@ -305,11 +305,12 @@ export class Engine {
    */
   #begin(request) {
     if (this.#destroyed) throw destroyed();
-    this.#lastId += 1;
     const { site, url } = request;
     const hooks = this.#hooksFor(site);
+    // Not after the number is taken: this calls the embedder, who may begin requests too.
     const host = this.#hosts.nameOf(url, request.host);
-    const own = { ...request, host, hooks, id: this.#lastId };
+    const id = (this.#lastId += 1);
+    const own = { ...request, host, hooks, id };
     if (hooks.singleUse) own.once = true;
     const transfer = new Transfer(own, (settled) => {
       this.#transfers.delete(settled.request.id);

@@ -96,12 +96,13 @@ export function judge(hooks, facts, now) {
  * @param {() => T | PromiseLike<T>} call
  * @param {(answer: T | undefined, error?: unknown) => void} answered told at once where the answer
  *   is there at once
+ * @param {boolean} [isTold] whether somebody is told of the error anyway
  */
-export function consult(call, answered) {
+export function consult(call, answered, isTold = false) {
   /** @param {unknown} error */
   const failed = (error) => {
     attempt(() => {
-      throw error;
+      if (!isTold) throw error;
     });
     answered(undefined, error);
   };

@@ -2,8 +2,9 @@
 /** URLs as they may be shown (R57). */
 
 const SECRET = /token|auth|sig|key|jwt|hmac|pass|secret|credential/i;
-/** A JWT, or a segment of the path that is as long as a hash and no file. */
-const TOKEN = /(^|%2f|[^\w-])eyJ[\w-]+\.[\w.-]*|(\/)[\w-]{32,}(?=\/)/gi;
+/** A JWT, or a segment of the path that is a long mix of letters and digits, or as long as a hash. */
+const TOKEN =
+  /(^|%2f|[^\w-])eyJ[\w-]+\.[\w.-]*|(\/)(?:(?=[a-z_]*\d)(?=[\d_]*[a-z])\w{16,}(?=[/?#]|$)|[\w-]{32,}(?=\/))/gi;
 
 /** A value is hidden if its name says so, or if it is long. @type {(...parts: string[]) => string} */
 const hide = (pair, name, value) => (value.length > 8 || SECRET.test(name) ? `${name}***` : pair);

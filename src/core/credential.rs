@@ -18,7 +18,7 @@ const LONGEST_PAUSE: Millis = Millis::new(30_000.0);
 const IDLE: Millis = Millis::new(60_000.0);
 
 /// So many requests wait for one refresh, at most.
-pub(super) const MOST_WAITERS: usize = 64;
+pub(super) const MOST_WAITERS: usize = 512;
 
 /// What a refused request does.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

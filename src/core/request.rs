@@ -215,6 +215,11 @@ impl Request {
         }
     }
 
+    /// Whether the next attempt is the one before with a fresh credential, which is no retry (R54).
+    pub(super) const fn is_replay(&self) -> bool {
+        matches!(self.state, State::Waiting(WaitReason::TokenRefresh))
+    }
+
     /// Whether the next attempt is one that time pays for, and not the budget.
     pub(super) const fn is_probe(&self) -> bool {
         matches!(self.state, State::Waiting(WaitReason::Hold | WaitReason::Budget))

@@ -247,13 +247,13 @@ fn r53_a_question_that_nobody_waited_for_is_over_after_its_time_too() {
 }
 
 #[test]
-fn r51_the_sixty_fifth_that_would_wait_is_given_up() {
+fn r51_five_hundred_wait_for_one_refresh_and_no_more() {
     let mut world = world([(300.0, true)]);
-    let all: Vec<_> = (0..65).map(|_| world.start(refused_once())).collect();
+    let all: Vec<_> = (0..513).map(|_| world.start(refused_once())).collect();
     world.drive_until_idle();
     let failed: Vec<_> = all.iter().filter(|id| world.sent_at(**id).len() == 1).collect();
-    assert_eq!(failed, [&all[64]]);
-    let (at, failure) = world.failure(all[64]);
+    assert_eq!(failed, [&all[512]]);
+    let (at, failure) = world.failure(all[512]);
     assert_eq!((at, failure.reason, failure.status), (20.0, Reason::Refresh, 403));
 }
 

@@ -103,7 +103,7 @@ impl Engine {
             }
         }
         let probes = host.breaker.health(&self.config.breaker, now).health != Health::Closed;
-        if !first && self.source.is_spent() {
+        if !first && !request.is_replay() && self.source.is_spent() {
             return Admission::Never(Reason::Budget);
         }
         if !first && !probes && !request.is_probe() && !self.covers(request) {
@@ -213,7 +213,8 @@ impl Engine {
     /// A retry is sent: it costs what it costs, unless time has paid for it.
     fn pay(&mut self, index: usize, now: Millis) {
         let request = &self.requests[index];
-        if request.attempts == 0 || request.site == Site::Other || self.config.naive {
+        let free = request.attempts == 0 || request.is_replay();
+        if free || request.site == Site::Other || self.config.naive {
             return;
         }
         let host = &mut self.hosts[request.host as usize];
