@@ -6,7 +6,7 @@
 //! and what costs something, come when the attempt is about to be sent (`engine/admit.rs`), so
 //! that nothing is spent before the last gate.
 
-use super::backoff::{FLOOR, after_timeout, equal_jitter, exponential, full_jitter};
+use super::backoff::{FLOOR, after_timeout, exponential, full_jitter};
 use super::classify::{Classification, FailureClass, Retryable};
 use super::clock::Millis;
 use super::error::Reason;
@@ -142,10 +142,7 @@ pub(super) fn next_on_hold(
     // A long queue is no reason to be given up before the limit.
     let queue = queue.min(time_left - interval).max(Millis::ZERO);
     let jittered = queue + interval;
-    let delay = match situation.failure.class {
-        FailureClass::RateLimited => jittered.max(ladder_delay(situation, dice)),
-        _ => asked_by_hook(situation).unwrap_or(jittered),
-    };
+    let delay = asked_by_hook(situation).unwrap_or(jittered);
     let mut wait = above_retry_after(situation, Wait { delay, reason: WaitReason::Hold }, dice);
     // It is the server's word that must fit, not the jitter on top.
     if let Some(asked) = situation.retry_after
@@ -251,8 +248,6 @@ fn ladder_delay(situation: &Situation, dice: &mut fastrand::Rng) -> Millis {
     let unit = dice.f64();
     match situation.failure.class {
         FailureClass::Stall | FailureClass::Timeout => after_timeout(span, unit),
-        // The server is well and asks for less. Four times the usual, and no lucky draws.
-        FailureClass::RateLimited => equal_jitter(span * 4.0, unit),
         // The same request again, at once, and only then the ladder (RFC 8470 section 5.2).
         FailureClass::TooEarly if !situation.repeated => FLOOR,
         _ => full_jitter(span, unit),
