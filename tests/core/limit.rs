@@ -1,8 +1,8 @@
 //! Rate limits: who waits, for how long, who goes first, and what it costs the server.
 
 use holdfast::core::{
-    Alternatives, Config, FailureClass, Health, Limited, LogEvent, Millis, Reason, Scope, Site,
-    WaitReason,
+    Alternatives, Config, FailureClass, Health, Limited, LogEvent, Millis, Reason, RequestId,
+    Scope, Site, WaitReason,
 };
 
 use crate::common::{Answer, Ask, World, ask, hang, ok, reject, status};
@@ -43,6 +43,22 @@ fn r46_a_limit_of_a_prefix_queues_what_has_that_prefix_and_nothing_else() {
     let none = world.start(ask(Site::Segment));
     assert_eq!((world.sent_at(other), world.sent_at(none)), (vec![100.0], vec![100.0]));
     world.drive_until_idle();
+    assert!(world.sent_at(same)[0] >= 5_020.0);
+}
+
+/// The detector names a prefix when the refusal is there, and the request was sent without one.
+#[test]
+fn r46_a_prefix_that_becomes_known_with_the_refusal_is_the_requests_own() {
+    let mut world = World::new();
+    let told = ask(Site::Segment).answers([limited(Scope::Prefix, 5_000.0), ok(9.0)]);
+    let id = world.start(told);
+    world.at(10.0, move |world| world.engine.handle_prefix(RequestId(id), 1));
+    world.drive_until(100.0);
+    let same = world.start(ask(Site::Segment).prefix(1));
+    let none = world.start(ask(Site::Segment));
+    assert_eq!(world.sent_at(none), [100.0]);
+    world.drive_until_idle();
+    assert!(world.sent_at(id)[1] >= 5_020.0);
     assert!(world.sent_at(same)[0] >= 5_020.0);
 }
 
