@@ -81,7 +81,7 @@ export const sleep = (ms) => new Promise((resolve) => setTimeout(() => resolve(u
  * @param {number} [patience]
  * @returns {Promise<NonNullable<T>>}
  */
-export async function eventually(test, what = String(test), patience = 3000) {
+export async function eventually(test, what = String(test), patience = 10_000) {
   const end = performance.now() + patience;
   for (;;) {
     const value = test();
