@@ -4,23 +4,31 @@
  * hot loop of this package; it knows nothing of policy and would run without the module.
  */
 
-import { concat } from './bytes.js';
-
 /** The attempt is over; its body does not count. */
 export const LOST = Symbol('lost');
-/** So many bytes tell a page. */
-const ENOUGH = 16;
 /** @typedef {typeof LOST} Lost */
+
+/** A response without a body. @type {ReadableStreamReadResult<Uint8Array>} */
+const END = { done: true, value: undefined };
 
 /**
  * Who is told what happens to a body.
  *
  * @typedef {object} Monitor
  * @property {() => void} reading somebody waits for a chunk
- * @property {(bytes: number, more: boolean) => boolean} chunk whether the attempt still counts
- * @property {() => boolean} end whether the body was whole
+ * @property {(bytes: number, more: boolean) => boolean} chunk so many are skipped or passed on,
+ *   and whether the next ones are waited for at once; answers whether the attempt still counts
+ * @property {(whole: boolean) => boolean} end the stream has ended, and whether the bytes
+ *   themselves say that it was whole; answers whether it counts as that
  * @property {(error: unknown) => void} lost the stream broke
- * @property {() => void} page the first bytes are a page where media was asked for
+ * @property {() => void} page the body is not what was asked for
+ */
+
+/**
+ * @typedef {object} Part What of a body is passed on.
+ * @property {import('./integrity.js').Integrity} [integrity] judges what is passed on
+ * @property {number} [skip] so many first bytes are with the caller already
+ * @property {number} [take] at most so many bytes behind those; more are not waited for
  */
 
 /** The body of one attempt. */
@@ -30,13 +38,13 @@ export class Body {
   /** @type {Uint8Array | undefined} a chunk that was looked at and not yet passed on */
   #held;
   #awaited = false;
-  /** The first bytes, while they are too few to tell a page by. */
-  #start = new Uint8Array();
   #cut = false;
-  #type;
+  #integrity;
+  #skip;
+  #take;
   /** @type {Monitor} may be exchanged while the body is under way */
   monitor;
-  /** Bytes so far. */
+  /** Bytes so far, skipped ones included; the monitor was told of them. */
   received = 0;
   /** @type {'open' | 'whole' | 'lost' | 'page'} */
   state = 'open';
@@ -44,17 +52,19 @@ export class Body {
   /**
    * @param {Response} response
    * @param {Monitor} monitor
-   * @param {boolean} inspect whether a page is refused
+   * @param {Part} [part]
    */
-  constructor(response, monitor, inspect) {
+  constructor(response, monitor, { integrity, skip = 0, take = Infinity } = {}) {
     this.#reader = response.body?.getReader();
-    this.#type = inspect ? (response.headers.get('content-type') ?? '') : undefined;
+    this.#integrity = integrity;
+    this.#skip = skip;
+    this.#take = take;
     this.monitor = monitor;
   }
 
   /** Whether the declared type is reason enough to look before the head is passed on. */
   get suspicious() {
-    return /html|json/i.test(this.#type ?? '');
+    return this.#integrity?.suspicious ?? false;
   }
 
   /** Whether somebody waits for a chunk right now. */
@@ -82,50 +92,58 @@ export class Body {
       this.#held = undefined;
       return held;
     }
-    if (this.state === 'whole') return null;
-    this.#awaited = true;
-    this.monitor.reading();
-    let result;
-    try {
-      result = await (this.#reader?.read() ?? { done: true, value: undefined });
-    } catch (error) {
-      return this.#lose('lost', () => this.monitor.lost(error));
-    } finally {
-      this.#awaited = false;
+    for (;;) {
+      if (this.state === 'whole') return null;
+      let result = END;
+      if (this.#take > 0) {
+        this.#awaited = true;
+        this.monitor.reading();
+        try {
+          result = await (this.#reader?.read() ?? END);
+        } catch (error) {
+          return this.#lose('lost', () => this.monitor.lost(error));
+        } finally {
+          this.#awaited = false;
+        }
+      }
+      if (this.#cut) return LOST;
+      const { value, done } = result;
+      const skipped = value ? Math.min(this.#skip, value.byteLength) : 0;
+      const part = value && this.#trim(value, skipped);
+      const isLast = done || this.#take === 0;
+      // Whatever else the server would send is no part of it.
+      if (this.#take === 0) this.cancel();
+      const chunk = this.#integrity ? this.#integrity.push(part, isLast) : part;
+      if (chunk === LOST) return this.#lose('page', () => this.monitor.page());
+      const size = chunk?.byteLength ?? 0;
+      const bytes = skipped + size;
+      this.received += bytes;
+      const isAwaited = !isLast && size < Math.max(wanted, 1);
+      if (bytes > 0 && !this.monitor.chunk(bytes, isAwaited)) return LOST;
+      if (chunk && size > 0) return chunk;
+      if (isLast) return this.#end();
     }
-    if (this.#cut) return LOST;
-    const { done } = result;
-    const chunk = this.#first(result.value, done);
-    if (chunk === LOST) return this.#lose('page', () => this.monitor.page());
-    if (chunk) {
-      this.received += chunk.byteLength;
-      return this.monitor.chunk(chunk.byteLength, !done && chunk.byteLength < wanted)
-        ? chunk
-        : LOST;
-    }
-    if (!done) return this.read(wanted);
-    this.state = 'whole';
-    if (this.monitor.end()) return null;
-    this.state = 'lost';
-    return LOST;
   }
 
-  /**
-   * Holds the first bytes back until there are enough to tell a page by; passes others on.
-   *
-   * @param {Uint8Array | undefined} chunk
-   * @param {boolean} done
-   * @returns {Uint8Array | undefined | Lost}
-   */
-  #first(chunk, done) {
-    if (this.#type === undefined) return chunk;
-    const start = concat([this.#start, chunk ?? new Uint8Array()]);
-    this.#start = start;
-    if (start.byteLength < ENOUGH && !done) return undefined;
-    if (!done && start.byteLength < 1024 && isBlank(start)) return undefined;
-    const page = isPage(start, this.#type);
-    this.#type = undefined;
-    return page ? LOST : start.byteLength > 0 ? start : undefined;
+  /** What of a chunk is passed on. @param {Uint8Array} chunk @param {number} skipped */
+  #trim(chunk, skipped) {
+    const isAll = skipped === 0 && chunk.byteLength <= this.#take;
+    const part = isAll ? chunk : chunk.subarray(skipped, skipped + this.#take);
+    this.#skip -= skipped;
+    this.#take -= part.byteLength;
+    return part;
+  }
+
+  /** The stream has ended, or all that is wanted of it is there. @returns {null | Lost} */
+  #end() {
+    const said = this.#integrity?.end() ?? 'whole';
+    if (said === 'wrong') return this.#lose('page', () => this.monitor.page());
+    this.state = 'whole';
+    // One that ends within what the caller has already is another, shorter one.
+    const isThere = this.#skip === 0 || this.#take === 0;
+    if (this.monitor.end(said === 'whole' && isThere)) return null;
+    this.state = 'lost';
+    return LOST;
   }
 
   /** @param {'lost' | 'page'} state @param {() => void} tell @returns {Lost} */
@@ -148,25 +166,4 @@ export class Body {
     // A body that has broken already says so again here, to nobody.
     this.#reader?.cancel(reason).catch(() => {});
   }
-}
-
-/** Whether there is nothing but white space yet. @param {Uint8Array} bytes */
-const isBlank = (bytes) => bytes.every((byte) => byte === 32 || (byte >= 9 && byte <= 13));
-
-/**
- * Whether bytes are the start of an HTML page or, where the type says so, of a JSON document.
- * Only what is certain counts: servers label playlists and segments with all sorts of types.
- *
- * @param {Uint8Array} chunk
- * @param {string} type
- */
-export function isPage(chunk, type) {
-  const start = new TextDecoder('latin1')
-    .decode(chunk.subarray(0, 1100))
-    .replace(/^(ï»¿)?\s+|^ï»¿/, '')
-    .toLowerCase();
-  if (/^(<(\?xml|!--)[^>]*>\s*)*<(!doctype html|html|head|body|script|title)\b/.test(start))
-    return true;
-  if (/html/i.test(type)) return start.startsWith('<');
-  return /json/i.test(type) && /^[{[]/.test(start);
 }

@@ -16,6 +16,8 @@ import { describe, resourceToFetch } from './request.js';
 import { stitch } from './response.js';
 import { attempt, Slots } from './state.js';
 import { Transfer } from './transfer.js';
+import { Diagnostics } from './diagnostics.js';
+import { parseSample, watchPath } from './path.js';
 import { exhaustedEvent, readSlots, tellHealth } from './watch.js';
 
 /** @typedef {import('./index.d.ts').EngineOptions} EngineOptions */
@@ -46,6 +48,8 @@ const EXHAUSTIONS = 100;
 
 export class Engine {
   #options;
+  /** Policies by site. */
+  #sites;
   #numbers;
   /** @type {Driver | undefined} */
   #driver;
@@ -80,6 +84,12 @@ export class Engine {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #lateTimer;
   #offTrap;
+  #diagnostics;
+  /** What the embedder knows of the path, over what the browser says. */
+  #said = {};
+  #seen = {};
+  #consent = false;
+  #offPath = () => {};
   /** Whether new requests go through the engine; `false` sends them on the small ladder. */
   enabled = true;
 
@@ -88,7 +98,12 @@ export class Engine {
    * @param {() => Promise<void>} load loads the module
    */
   constructor(options, load) {
-    this.#numbers = flatten(options, parseOptions(options));
+    this.#sites = parseOptions(options);
+    this.#numbers = flatten(options, this.#sites);
+    this.#diagnostics = new Diagnostics((diagnostics, event) => {
+      this.#slots.state = Object.freeze({ ...this.#slots.state, diagnostics });
+      this.#slots.touch(() => options.onDiagnostic?.(event));
+    });
     this.#options = options;
     this.#hosts = new Hosts(options.getCdnId);
     this.#slots = new Slots(
@@ -99,6 +114,7 @@ export class Engine {
         hostHealth: {},
         throttle: {},
         excludedBytes: 0,
+        diagnostics: [],
       },
       () => this.#readSlots(),
       (before, after) => tellHealth(before.hostHealth, after.hostHealth, options.onHostHealth),
@@ -110,6 +126,10 @@ export class Engine {
     for (const type of ['online', 'offline']) {
       globalThis.addEventListener?.(type, this.#onNetwork);
     }
+    this.#offPath = watchPath((sample) => {
+      this.#seen = sample;
+      this.#tellPath();
+    });
     this.#offTrap = onTrap({
       abandon: () => this.#abandon(),
       restarted: (failure) => {
@@ -143,6 +163,8 @@ export class Engine {
     for (const [name, count] of this.#declared) this.declareAlternatives(name, count);
     this.reportPlayback(this.#playback);
     this.electProbes(this.#elect);
+    this.#tellPath();
+    this.setUserConsent(this.#consent);
     for (const [transfer, ladder] of this.#laddered) {
       if (ladder.isCold) this.#adopt(transfer, ladder);
     }
@@ -238,11 +260,11 @@ export class Engine {
 
   /** @param {import('./index.d.ts').LoadRequest} request */
   load = async (request) => {
-    const { url, site, signal, init, optional, onAttempt, onResponse, onChunk } = request;
+    const { url, site, signal, init, optional, purpose, onAttempt, onResponse, onChunk } = request;
     const transfer = this.#begin({
       ...describe(request.request ?? url, {
         ...init,
-        ...{ site: site ?? this.#siteFor(request.request ?? url, init), optional },
+        ...{ site: site ?? this.#siteFor(request.request ?? url, init), optional, purpose },
         signal: signal ?? init?.signal,
       }),
       fetch: this.#options.fetch,
@@ -300,7 +322,7 @@ export class Engine {
   /**
    * Begins a transfer.
    *
-   * @param {Omit<import('./transfer.js').Request, 'id' | 'hooks'>} request
+   * @param {Omit<import('./transfer.js').Request, 'id' | 'hooks' | 'policy'>} request
    * @returns {Transfer}
    */
   #begin(request) {
@@ -310,7 +332,7 @@ export class Engine {
     // Not after the number is taken: this calls the embedder, who may begin requests too.
     const host = this.#hosts.nameOf(url, request.host);
     const id = (this.#lastId += 1);
-    const own = { ...request, host, hooks, id };
+    const own = { ...request, host, hooks, id, policy: this.#sites[site] };
     if (hooks.singleUse) own.once = true;
     const transfer = new Transfer(own, (settled) => {
       this.#transfers.delete(settled.request.id);
@@ -348,7 +370,7 @@ export class Engine {
    */
   #drive(transfer, cold) {
     const { request } = transfer;
-    const { id, site, host, url, range, fetch, hooks } = request;
+    const { id, site, host, url, range, fetch, hooks, first, last } = request;
     const credential = hooks.bits & 2 ? this.#counsel?.dress(transfer) : undefined;
     const { input, init } = request;
     this.#transfers.set(id, transfer);
@@ -370,6 +392,9 @@ export class Engine {
         fetch,
         cold?.controller,
         cold?.sentAt ?? performance.now(),
+        numberOfUrl(url, null),
+        first,
+        last,
       ),
     );
     if (cold?.promise) this.#follow(id, 1, cold.promise);
@@ -429,7 +454,10 @@ export class Engine {
         this.#follow(transfer.request.id, number, promise);
         transfer.sent(number, at);
       }),
-      accept: to((transfer, ...rest) => transfer.accept(.../** @type {[any, any, any]} */ (rest))),
+      accept: to((transfer, attempt, response, flags, skip, take) => {
+        const [inspect, resumed, part] = [1, 2, 4].map((bit) => (flags & bit) > 0);
+        transfer.accept(attempt, response, { inspect, resumed, part, skip, take });
+      }),
       failed: to((transfer, record, response) => this.#counsel?.failed(transfer, record, response)),
       fail: to((transfer, record, response, error) => {
         transfer.refuse(failureOf(record), response, error);
@@ -453,9 +481,11 @@ export class Engine {
     const settle = (response, error, judged = { scope: 0, wait: -1, expiry: 0 }) => {
       if (this.#driver !== sender) return;
       const { scope, wait, expiry } = judged;
+      const open = response !== undefined && response.type !== 'cors';
       this.#call((driver) => {
         sayOnline(driver);
-        driver.settled(id, number, response, error, scope, wait, expiry, performance.now());
+        if (response) this.#listen(driver, id, response);
+        driver.settled(id, number, response, error, scope, wait, expiry, open, performance.now());
       });
     };
     promise.then(
@@ -473,6 +503,36 @@ export class Engine {
       },
       (error) => settle(undefined, error),
     );
+  }
+
+  /**
+   * What a response says besides: the server's advice, and what CORS hides.
+   *
+   * @param {Driver} driver
+   * @param {number} id
+   * @param {Response} response
+   */
+  #listen(driver, id, response) {
+    const { headers } = response;
+    const { adviceHeader = 'x-capsule-advice', cmsd } = this.#options;
+    const advice = (adviceHeader && headers.get(adviceHeader)) || '';
+    const dynamic = (cmsd && headers.get('cmsd-dynamic')) || '';
+    // What a cache kept is not said now.
+    if ((advice || dynamic) && !(Number(headers.get('age')) > 0)) {
+      driver.advise(id, advice, dynamic);
+    }
+    const transfer = this.#transfers.get(id);
+    if (transfer) this.#diagnostics.look(response, transfer.request.site);
+  }
+
+  #tellPath() {
+    const [cost, reachability, interface_, power, thermal, left] = parseSample({
+      ...this.#seen,
+      ...this.#said,
+    });
+    const codes = [cost, reachability, interface_, power, thermal];
+    const packed = codes.reduce((sum, code, place) => sum | (code << (3 * place)), 0);
+    this.#tell(FACT.path, 0, packed, left);
   }
 
   /** @param {Transfer} transfer @param {number} hook @param {number} number */
@@ -534,10 +594,23 @@ export class Engine {
     this.#tell(FACT.playback, Number(live === true), 0, ms(bufferAhead), ms(targetDuration));
   };
 
+  /** @param {Partial<import('./index.d.ts').PathSample>} sample */
+  reportPath = (sample) => {
+    parseSample(sample);
+    this.#said = { ...sample };
+    this.#tellPath();
+  };
+
+  /** @param {boolean} consent */
+  setUserConsent = (consent) => {
+    this.#consent = consent === true;
+    this.#tell(FACT.consent, Number(this.#consent));
+  };
+
   /** @param {import('./index.d.ts').SourceOptions} [source] */
   startSource = async (source = {}) => {
-    const sites = parseOptions(this.#options, source);
-    this.#numbers = flatten(this.#options, sites, source.recovery);
+    this.#sites = parseOptions(this.#options, source);
+    this.#numbers = flatten(this.#options, this.#sites, source.recovery);
     this.#source = source;
     this.#sourceStart = this.#lastId + 1;
     this.#hooks.clear();
@@ -615,6 +688,7 @@ export class Engine {
     });
     this.#driver = undefined;
     this.#offTrap();
+    this.#offPath();
     this.#slots.touch();
   };
 }

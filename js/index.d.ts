@@ -156,9 +156,53 @@ export interface SitePolicy {
   rotateAfter: number;
   /** What is done about a status or a class at this site. */
   recovery?: RecoveryMatrix;
-  /** Lifts the bounds that the class of the site sets, such as at most two retries. */
+  /**
+   * Lifts the bounds that the class of the site sets, such as at most two retries, or that media
+   * is fetched on where it stopped.
+   */
   allowOverride?: boolean;
+  /**
+   * Whether a body that stopped is fetched on from that byte, where the server shows that it is
+   * still the same; true by default. Without, it starts over.
+   */
+  resume?: boolean;
+  /**
+   * The server never encodes these bodies (gzip and the like), though CORS hides
+   * `Content-Encoding`; so bytes can be counted. False by default.
+   */
+  assumeIdentity?: boolean;
+  /**
+   * A 206 whose `Content-Range` CORS hides is taken for the missing part if it is as long as
+   * that; false by default.
+   */
+  trustUnexposedRange?: boolean;
+  /**
+   * Requests without a range of their own are sent with `Range: bytes=0-` at once, so that the
+   * first answer shows already what can be fetched on; false by default.
+   */
+  rangeFirst?: boolean;
+  /**
+   * What bodies must start like; another one is taken for a page (`INTERCEPTED`). `hls`:
+   * `#EXTM3U`; `webvtt`: `WEBVTT`; `mpeg-ts`: sync bytes, and whole packets at the end; `mp4`: a
+   * box. Not for media that is encrypted as a whole, nor at sites of keys, licenses and
+   * certificates. By default only pages are refused.
+   */
+  container?: 'hls' | 'webvtt' | 'mpeg-ts' | 'mp4';
+  /**
+   * The site's own check. Called for each body that starts from its first byte; gives a function
+   * that is told its chunks. One that throws has no opinion.
+   */
+  validate?(facts: BodyFacts): BodyValidator | undefined;
 }
+
+/** What `validate` is told of a body. */
+export type BodyFacts = Omit<ResponseFacts, 'body'>;
+
+/**
+ * Told each chunk of a body before it is passed on, and `null` at its end; must answer at once.
+ * `false` refuses the body, anything else does not.
+ */
+export type BodyValidator = (chunk: Uint8Array | null) => boolean | void;
 
 /** The beginning of a refusal, for the detectors. */
 export interface ResponseFacts {
@@ -294,7 +338,8 @@ export interface BreakerOptions {
   /** The share of failures that opens it, 0.5 by default. */
   ratio?: number;
   /**
-   * The first cool-down, 4000 by default, its growth, 1.5, and its longest, 30 000. Where
+   * The first cool-down, 4000 by default, its growth, 1.5, and its longest, 30 000; the first is
+   * at most the longest. Where
    * playback has nowhere else to go, the host is probed about once a target duration instead.
    */
   base?: number;
@@ -461,6 +506,12 @@ export interface LogEntry {
   value: number;
 }
 
+/**
+ * What a request is for. `needed`, the default: playback waits for it, or soon will; `ahead`: it
+ * may be held back, and is sent with low priority.
+ */
+export type Purpose = 'needed' | 'ahead';
+
 /** `RequestInit`, and what Holdfast adds. */
 export interface FetchInit extends RequestInit {
   /** The site; guessed from the URL where it is left out, `other` where that fails. */
@@ -469,6 +520,7 @@ export interface FetchInit extends RequestInit {
   idempotent?: boolean;
   /** Nothing is lost if it fails: a preload hint, a segment of a gap. */
   optional?: boolean;
+  purpose?: Purpose;
 }
 
 /** SPF's resource; the range is inclusive at both ends. */
@@ -512,6 +564,7 @@ export interface LoadRequest<Type extends keyof LoadTypes = keyof LoadTypes> {
   signal?: AbortSignal;
   /** Nothing is lost if it fails: a preload hint, a segment of a gap. */
   optional?: boolean;
+  purpose?: Purpose;
   onAttempt?(info: { attempt: number; at: number }): void;
   /** Headers are accepted; again for each attempt whose body was lost. */
   onResponse?(info: { response: Response; at: number }): void;

@@ -64,7 +64,8 @@ export class Ladder {
     this.promise = promise;
     const attempt = this.#transfer.attempts + 1;
     this.#transfer.sent(attempt, this.sentAt);
-    this.#await('timeout');
+    // The caller may have aborted from within its own `fetch`.
+    if (!this.#stopped) this.#await('timeout');
     promise.then(
       (response) => this.#respond(response),
       (error) => this.failed('transport', error),
@@ -86,11 +87,8 @@ export class Ladder {
     if (this.#stopped) return;
     clearTimeout(this.#timer);
     if (response.ok || response.status === 304) {
-      this.#transfer.accept(
-        this.#transfer.attempts,
-        response,
-        INSPECTED.test(this.#transfer.request.site),
-      );
+      const inspect = INSPECTED.test(this.#transfer.request.site);
+      this.#transfer.accept(this.#transfer.attempts, response, { inspect });
     } else {
       this.failed('server', undefined, response);
     }
@@ -151,7 +149,11 @@ export class Ladder {
     return {
       reading: () => this.#await('stall'),
       chunk: () => (clearTimeout(this.#timer), true),
-      end: () => (clearTimeout(this.#timer), true),
+      end: (whole) => {
+        clearTimeout(this.#timer);
+        if (!whole) void this.failed('truncated', undefined);
+        return whole;
+      },
       lost: (error) => void this.failed('truncated', error),
       page: () => void this.failed('intercepted', undefined),
     };

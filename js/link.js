@@ -5,7 +5,18 @@ import { FACT } from './names.js';
 
 /** @typedef {import('./pkg/core.js').Driver} Driver */
 
-const FLAGS = { streaming: 1, once: 2, noBody: 4, blocking: 8, optional: 16, directives: 32 };
+const FLAGS = {
+  streaming: 1,
+  once: 2,
+  noBody: 4,
+  blocking: 8,
+  optional: 16,
+  directives: 32,
+  ahead: 64,
+  ranged: 128,
+  inOne: 256,
+  seesStatus: 512,
+};
 
 /** Tells the driver what the browser says of the network; `true` proves nothing. @param {Driver} driver */
 export function sayOnline(driver) {
@@ -27,7 +38,7 @@ export function driverLink(call, id) {
     monitor: (_, attempt) => ({
       reading: () => tell(FACT.reading, attempt, now()),
       chunk: (bytes, more) => tell(FACT.chunk, attempt, bytes, Number(more), now()),
-      end: () => tell(FACT.bodyEnd, attempt, now()),
+      end: (whole) => tell(FACT.bodyEnd, attempt, now(), Number(whole)),
       lost: (error) =>
         void call((driver) => {
           sayOnline(driver);
@@ -40,7 +51,8 @@ export function driverLink(call, id) {
 }
 
 /** What a request is started with, as bits. @param {import('./transfer.js').Request} request */
-export function flagsOf({ site, url, streaming, once, noBody, optional }) {
+export function flagsOf(request) {
+  const { site, url, streaming, once, noBody, optional, ahead, range, inOne } = request;
   const isReload = site === 'playlist-reload';
   return (
     (streaming ? FLAGS.streaming : 0) |
@@ -48,6 +60,10 @@ export function flagsOf({ site, url, streaming, once, noBody, optional }) {
     (noBody ? FLAGS.noBody : 0) |
     (isReload && /[?&]_HLS_msn=/.test(url) ? FLAGS.blocking : 0) |
     (optional || site === 'steering' ? FLAGS.optional : 0) |
-    (isReload && /[?&]_HLS_(msn|skip)=/.test(url) ? FLAGS.directives : 0)
+    (isReload && /[?&]_HLS_(msn|skip)=/.test(url) ? FLAGS.directives : 0) |
+    (ahead ? FLAGS.ahead : 0) |
+    (range === null ? 0 : FLAGS.ranged) |
+    (inOne ? FLAGS.inOne : 0) |
+    (request.keepsRefusal ? FLAGS.seesStatus : 0)
   );
 }

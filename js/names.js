@@ -48,6 +48,7 @@ export const CLASSES = [
   'transport',
   'truncated',
   'unexpected',
+  'changed',
 ];
 
 /** @type {readonly import('./index.d.ts').Reason[]} */
@@ -80,6 +81,8 @@ export const WAITS = [
   'token-refresh',
   'cooldown',
   'not-ready',
+  'held',
+  'window',
 ];
 
 /** @type {readonly import('./index.d.ts').LogEvent[]} */
@@ -103,6 +106,8 @@ export const EVENTS = [
   'health',
   'throttled',
   'plain',
+  'path',
+  'advised',
 ];
 
 /** The facts that are nothing but numbers, by code (`src/web/fact.rs`). */
@@ -127,10 +132,12 @@ export const FACT = {
   rotate: 17,
   elect: 18,
   adopt: 19,
+  path: 20,
+  consent: 21,
 };
 
 /** What the engine shows, by code (`src/web/records.rs`). */
-export const VIEW = { requests: 0, hosts: 1, log: 2, estimate: 3 };
+export const VIEW = { requests: 0, hosts: 1, log: 2, estimate: 3, path: 4 };
 
 /** What a request does when its ladder is spent, by code. */
 export const EXHAUSTED = /** @type {const} */ (['auto', 'hold', 'reject']);
@@ -143,6 +150,12 @@ export const RECOVERIES = ['retry', 'fail', 'once', 'grace', 'not-ready', 'refre
 
 /** What a host's breaker says, by code. @type {readonly import('./index.d.ts').Health[]} */
 export const HEALTHS = ['closed', 'open', 'half-open'];
+
+/** The kinds of connections, by code. @type {readonly import('./index.d.ts').ConnectionClass[]} */
+export const CONNECTIONS = ['unmetered', 'metered', 'constrained', 'adverse', 'offline'];
+
+/** What the path allows, by code. @type {readonly import('./index.d.ts').Allowed[]} */
+export const ALLOWED = ['nothing', 'needed', 'all'];
 
 /** What is asked of hooks, by code. */
 export const HOOKS = /** @type {const} */ (['should-retry', 'refresh-license', 'probe']);

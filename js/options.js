@@ -42,6 +42,16 @@ const whole = (/** @type {number} */ low, /** @type {number} */ high) =>
   );
 const count = whole(1, 100);
 
+/** Sites whose class is `interactive`: somebody waits, so at most two retries. */
+const INTERACTIVE = ['playlist', 'key', 'license', 'certificate', 'other'];
+/** Sites whose class is `bulk-transfer`: a body that stopped is fetched on, not anew. */
+const BULK = ['init', 'segment', 'text-segment'];
+/** Sites that licenses are asked for at. */
+const LICENSED = ['license', 'certificate'];
+/** Sites whose bodies have a container. */
+const CONTAINED = ['manifest', 'playlist', 'playlist-reload', ...BULK];
+const CONTAINERS = ['hls', 'webvtt', 'mpeg-ts', 'mp4'];
+
 /** What is final whatever anybody says, and what is no failure. */
 const FIXED = ['451', 'legal', 'aborted', 'success'];
 const action = must((value) => RECOVERIES.includes(value), `one of ${RECOVERIES.join(', ')}`);
@@ -91,12 +101,34 @@ const SITE = {
   allowOverride: flag,
   rotateAfter: whole(0, 100),
   recovery,
-  singleUse: flag,
-  refreshBeforeRetry: flag,
+  resume: flag,
+  assumeIdentity: flag,
+  trustUnexposedRange: flag,
+  rangeFirst: flag,
+  container: only(
+    CONTAINED,
+    must((value) => CONTAINERS.includes(value), `one of ${CONTAINERS.join(', ')}`),
+  ),
+  validate: hook,
+  singleUse: only(LICENSED, flag),
+  refreshBeforeRetry: only(LICENSED, flag),
   ...HOOKS,
 };
 
 const SITES_CHECK = fields(Object.fromEntries(SITES.map((site) => [site, fields(SITE)])));
+
+/**
+ * A check of a field that means something at these sites alone.
+ *
+ * @param {string[]} sites
+ * @param {Check} check
+ * @returns {Check}
+ */
+function only(sites, check) {
+  const absent = must(() => false, `left out: it is for ${sites.join(', ')}`);
+  return (field, value) =>
+    (sites.includes(field.split('.').at(-2) ?? '') ? check : absent)(field, value);
+}
 
 /** @type {Record<string, Check>} */
 const BANDWIDTH = {
@@ -164,11 +196,8 @@ function fields(checks) {
   };
 }
 
-/** Sites whose class is `interactive`: somebody waits, so at most two retries. */
-const INTERACTIVE = ['playlist', 'key', 'license', 'certificate', 'other'];
-
 /** What the naive preset makes of every site. @type {Partial<SitePolicy>} */
-const NAIVE = { attempts: 4, onExhausted: 'reject', allowOverride: true };
+const NAIVE = { attempts: 4, onExhausted: 'reject', allowOverride: true, resume: false };
 
 /**
  * Checks the options and merges each site's over its defaults.
@@ -183,6 +212,8 @@ export function parseOptions(options, source) {
   if (source !== undefined) {
     fields({ sites: SITES_CHECK, hooks: fields(HOOKS), recovery })('source', source);
   }
+  const breaker = { ...DEFAULT_BREAKER, ...defined(options.breaker) };
+  checkSpan('breaker', breaker);
   const everywhere = typeof options.onExhausted === 'string' && options.onExhausted;
   /** @type {Partial<Record<Site, SitePolicy>>} */
   const sites = {};
@@ -217,11 +248,21 @@ function defined(value = /** @type {T} */ ({})) {
   );
 }
 
+/** @param {string} field @param {{ base: number, cap: number }} span */
+function checkSpan(field, { base, cap }) {
+  if (base > cap) throw new OptionsError(`${field}.base`, `at most its cap ${cap}`, base);
+}
+
 /** @param {Site} site @param {SitePolicy} policy */
-function checkClass(site, { attempts, backoff, allowOverride }) {
+function checkClass(site, { attempts, backoff, allowOverride, resume }) {
   const field = `sites.${site}`;
-  if (backoff.base > backoff.cap) {
-    throw new OptionsError(`${field}.backoff.base`, `at most its cap ${backoff.cap}`, backoff.base);
+  checkSpan(`${field}.backoff`, backoff);
+  if (BULK.includes(site) && resume === false && !allowOverride) {
+    throw new OptionsError(
+      `${field}.resume`,
+      'true at this site (allowOverride: true lifts this)',
+      resume,
+    );
   }
   if (INTERACTIVE.includes(site) && attempts > 3 && !allowOverride) {
     throw new OptionsError(
@@ -263,12 +304,20 @@ export function flatten(options, sites, own) {
         policy.maxWait,
         EXHAUSTED.indexOf(policy.onExhausted),
         policy.rotateAfter,
+        rangesOf(policy),
       ];
     }),
     ...rules(-1, { ...options.recovery, ...own }),
     ...SITES.flatMap((site, code) => rules(code, sites[site].recovery)),
   );
 }
+
+/** What a site does with ranges, as bits. @param {Omit<SitePolicy, 'backoff'>} policy */
+const rangesOf = ({ resume, assumeIdentity, trustUnexposedRange, rangeFirst }) =>
+  (resume === false ? 1 : 0) |
+  (assumeIdentity ? 2 : 0) |
+  (trustUnexposedRange ? 4 : 0) |
+  (rangeFirst ? 8 : 0);
 
 /** @param {object} defaults @param {object} [given] @returns {number[]} */
 const over = (defaults, given) => Object.values({ ...defaults, ...defined(given) });

@@ -1,8 +1,10 @@
 // @ts-check
 /** Names for the numbers that the core's records are made of (`src/web/records.rs`). */
 import {
+  ALLOWED,
   ANSWERS,
   CLASSES,
+  CONNECTIONS,
   EVENTS,
   HEALTHS,
   HOOKS,
@@ -88,6 +90,22 @@ export function retryOf([request, attempt, maxAttempts, kind, status, nextAt, wa
   };
 }
 
+/**
+ * @param {number[]} record
+ * @returns {import('./index.d.ts').PathState}
+ */
+export function pathOf([kind, generation, allowed, maxInFlight, rangeWindow, abrCap, buffer]) {
+  return {
+    class: CONNECTIONS[kind],
+    generation,
+    allowed: ALLOWED[allowed],
+    maxInFlight,
+    rangeWindow: known(rangeWindow),
+    abrCapHint: known(abrCap),
+    maxBufferAheadHint: known(buffer),
+  };
+}
+
 /** What the detail of each event is a code of. */
 const DETAILS = /** @type {Record<string, readonly string[] | undefined>} */ ({
   started: SITES,
@@ -101,6 +119,7 @@ const DETAILS = /** @type {Record<string, readonly string[] | undefined>} */ ({
   answered: ANSWERS,
   health: HEALTHS,
   throttled: SCOPES,
+  path: CONNECTIONS,
 });
 
 /**

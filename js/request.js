@@ -11,12 +11,16 @@ import { siteOf } from './sites.js';
  * @param {string | URL | Request} input
  * @param {import('./index.d.ts').FetchInit} init
  * @returns {Pick<import('./transfer.js').Request,
- *   'site' | 'url' | 'host' | 'input' | 'init' | 'once' | 'noBody' | 'optional' | 'range' | 'signal'>}
+ *   'site' | 'url' | 'host' | 'input' | 'init' | 'once' | 'noBody' | 'optional' | 'ahead' | 'range' | 'first' | 'last' | 'inOne' | 'signal'>}
  * @throws {HoldfastError} INVALID_URL, INVALID_OPTION
  */
-export function describe(input, { site, signal, idempotent, optional = false, ...init }) {
+export function describe(input, options) {
+  const { site, signal, idempotent, optional = false, purpose, ...init } = options;
   if (site !== undefined && !SITES.includes(site)) {
     throw new OptionsError('site', `one of ${SITES.join(', ')}`, site);
+  }
+  if (purpose !== undefined && !/^(needed|ahead)$/.test(purpose)) {
+    throw new OptionsError('purpose', 'needed or ahead', purpose);
   }
   const request = input instanceof Request ? input : undefined;
   const url = request ? request.url : String(input);
@@ -28,6 +32,13 @@ export function describe(input, { site, signal, idempotent, optional = false, ..
   // `fetch` refuses a malformed init as it refuses a dead network; told apart here, once.
   if (request?.bodyUsed) throw new TypeError('The body of the request has been used');
   if (!request && !streamed && Object.keys(init).length > 0) new Request(parsed, init);
+  const ahead = purpose === 'ahead';
+  // Where the browser knows how: it yields to what is needed (Fetch, "priority").
+  if (ahead) init.priority ??= 'low';
+  const headers = new Headers(init.headers ?? request?.headers);
+  const range = headers.get('range');
+  const [, first, last] = /^bytes=(\d+)-(\d*)$/.exec(range ?? 'bytes=0-') ?? [];
+  const whole = init.integrity || request?.integrity || headers.has('if-range');
   return {
     site: kind,
     url,
@@ -37,13 +48,14 @@ export function describe(input, { site, signal, idempotent, optional = false, ..
     once: !safe || streamed,
     noBody: method !== 'GET' && kind !== 'license',
     optional,
-    range: rangeOf(request?.headers ?? init.headers),
+    ahead,
+    range,
+    first: Number(first ?? 0),
+    last: Number(last || Infinity),
+    inOne: first === undefined || method !== 'GET' || Boolean(whole),
     signal: signal === undefined ? request?.signal : signal,
   };
 }
-
-/** @param {HeadersInit | undefined} headers */
-const rangeOf = (headers) => (headers ? new Headers(headers).get('range') : null);
 
 /** @param {string} url */
 function parse(url) {

@@ -7,6 +7,8 @@
 import { Body, LOST } from './body.js';
 import { Deferred } from './deferred.js';
 import { requestError } from './errors.js';
+import { integrityFor } from './integrity.js';
+import { presented } from './presented.js';
 import { redact } from './redact.js';
 
 /** The bytes so far are void: the body starts over. */
@@ -25,7 +27,12 @@ export const RESTART = Symbol('restart');
  * @property {boolean} once not safe to send twice
  * @property {boolean} noBody a success has no body
  * @property {boolean} optional nothing is lost if it fails
- * @property {string | null} range
+ * @property {boolean} ahead nobody waits for it yet
+ * @property {string | null} range as the caller wrote it
+ * @property {number} first the first byte of it
+ * @property {number} last the last byte of it
+ * @property {boolean} inOne not to be asked for in parts
+ * @property {Pick<import('./index.d.ts').SitePolicy, 'container' | 'validate'>} policy
  * @property {import('./hooks.js').Hooks} hooks
  * @property {boolean} keepsRefusal a refusal resolves with its response
  * @property {AbortSignal | null | undefined} signal
@@ -39,6 +46,15 @@ export const RESTART = Symbol('restart');
  * @property {() => void} abort
  */
 
+/**
+ * @typedef {object} Acceptance How an accepted response is read.
+ * @property {boolean} inspect whether pages are refused
+ * @property {boolean} resumed it goes on where the body before broke off
+ * @property {boolean} part it answers for a part that only the engine asked for
+ * @property {number} skip so many first bytes are with the caller already
+ * @property {number} take so many are passed on then at most
+ */
+
 export class Transfer {
   /** @type {Deferred<Response>} */
   #head = new Deferred();
@@ -47,7 +63,17 @@ export class Transfer {
   /** @type {Body | undefined} the body of the attempt that was accepted last */
   #current;
   /** @type {Response | undefined} the response of that attempt */
+  #source;
+  /** @type {Response | undefined} the response that counts: of the attempt that began the body */
   #response;
+  /** @type {import('./integrity.js').Integrity | undefined} */
+  #integrity;
+  /** @type {Uint8Array | undefined} what a body that was cut had not passed on yet */
+  #left;
+  /** The time that bodies before the current one took, and when the last chunk came. */
+  #carried = 0;
+  #lastAt = 0;
+  #sentAt = 0;
   #released = false;
   /** @type {string | undefined} */
   #shown;
@@ -145,17 +171,24 @@ export class Transfer {
    * @returns {Promise<Uint8Array | null | typeof RESTART>}
    */
   async read(wanted) {
-    const body = await this.#body.promise;
-    const chunk = await body.read(wanted);
-    if (chunk === LOST) {
-      // Waits for what is decided: another body, or the verdict.
-      if (this.#current === body) this.#expectBody();
-      await this.#body.promise;
-      return RESTART;
+    for (;;) {
+      const body = await this.#body.promise;
+      const left = this.#left;
+      this.#left = undefined;
+      if (left) return left;
+      const chunk = await body.read(wanted);
+      if (chunk === LOST) {
+        // Waits for what is decided: another body, or the verdict.
+        if (this.#current === body) this.#expectBody();
+        const { follows } = await this.#body.promise;
+        if (!follows) return RESTART;
+        continue;
+      }
+      this.#lastAt = performance.now();
+      if (chunk === null) this.#settle();
+      else if (this.request.streaming) this.#released = true;
+      return chunk;
     }
-    if (chunk === null) this.#settle();
-    else if (this.request.streaming) this.#released = true;
-    return chunk;
   }
 
   /** The consumer wants no more. @param {unknown} [reason] */
@@ -169,7 +202,7 @@ export class Transfer {
   sent(attempt, at) {
     this.attempts = attempt;
     this.pause = this.failedAt ? at - this.failedAt : 0;
-    this.timing = { start: at, first: 0 };
+    this.#sentAt = at;
     this.request.observer?.sent?.(attempt, at);
   }
 
@@ -178,38 +211,52 @@ export class Transfer {
    *
    * @param {number} attempt
    * @param {Response} response
-   * @param {boolean} inspect
+   * @param {Partial<Acceptance>} how
    */
-  accept(attempt, response, inspect) {
+  accept(attempt, response, { inspect = false, resumed = false, part = false, skip, take }) {
     const monitor = this.link?.monitor(this, attempt);
     if (!monitor || this.#settled) return;
-    if (this.#current && response === this.#response) {
+    if (this.#current && response === this.#source) {
       handOver(this.#current, monitor);
       return;
     }
-    this.#response = response;
-    this.timing.first = performance.now();
+    const { request, timing } = this;
+    const now = performance.now();
+    if (resumed) {
+      // As if the bodies before had come right before this one, without the gap between.
+      this.#carried = Math.max(0, this.#lastAt - timing.first);
+    } else {
+      this.#response = part ? presented(response, request) : response;
+      this.#integrity = integrityFor(request, response, inspect);
+      this.#left = undefined;
+      this.#carried = 0;
+    }
+    this.#source = response;
+    this.timing = { start: this.#sentAt - this.#carried, first: now - this.#carried };
     let body;
     try {
-      body = new Body(response, monitor, inspect);
+      body = new Body(response, monitor, { integrity: this.#integrity, skip, take });
     } catch (error) {
       // Such as a body that the caller's own `fetch` has locked: nobody would ever settle this.
       this.#abort(error);
       return;
     }
+    body.follows = resumed;
+    body.isPart = part;
     this.#current = body;
-    if (body.suspicious) void this.#introduceWhenSafe(body, response);
-    else this.#introduce(body, response);
+    if (body.suspicious) void this.#introduceWhenSafe(body);
+    else this.#introduce(body);
   }
 
-  /** @param {Body} body @param {Response} response */
-  async #introduceWhenSafe(body, response) {
-    if ((await body.look()) && this.#current === body) this.#introduce(body, response);
+  /** @param {Body} body */
+  async #introduceWhenSafe(body) {
+    if ((await body.look()) && this.#current === body) this.#introduce(body);
   }
 
-  /** @param {Body} body @param {Response} response */
-  #introduce(body, response) {
-    this.request.observer?.accepted?.(response, this.timing.first);
+  /** @param {Body} body */
+  #introduce(body) {
+    const { response } = this;
+    if (!body.follows) this.request.observer?.accepted?.(response, this.timing.first);
     this.#expectBody();
     this.#body.resolve(body);
     this.#head.resolve(response);
@@ -219,7 +266,7 @@ export class Transfer {
 
   /** The attempt under way is over and does not count. */
   cut() {
-    this.#current?.cut();
+    this.#left ??= this.#current?.cut();
     this.#expectBody();
   }
 
@@ -242,7 +289,7 @@ export class Transfer {
       // Over as far as anybody decides, whether or not its body is ever read.
       this.#onSettled(this);
       this.link = PLAIN;
-      this.accept(this.attempts, response, false);
+      this.accept(this.attempts, response, {});
       return;
     }
     response?.body?.cancel().catch(() => {});
@@ -266,8 +313,12 @@ export class Transfer {
   /** The body under way goes on, and its fate is told to somebody else. @param {Link} link */
   relink(link) {
     this.link = link;
-    if (!this.#body.isSettled || !/open|whole/.test(this.#current?.state ?? '')) return false;
-    /** @type {Body} */ (this.#current).monitor = link.monitor(this, this.attempts);
+    const body = this.#current;
+    // Nobody else knows what is to follow a part.
+    if (!this.#body.isSettled || !body || body.isPart || !/open|whole/.test(body.state)) {
+      return false;
+    }
+    body.monitor = link.monitor(this, this.attempts);
     return true;
   }
 
@@ -297,7 +348,7 @@ function handOver(body, monitor) {
   body.monitor = monitor;
   if (body.isAwaited) monitor.reading();
   if (body.received > 0) monitor.chunk(body.received, body.isAwaited);
-  if (body.state === 'whole') monitor.end();
+  if (body.state === 'whole') monitor.end(true);
   if (body.state === 'lost') monitor.lost(undefined);
   if (body.state === 'page') monitor.page();
 }

@@ -1,7 +1,7 @@
 // @ts-check
 /** What whoever looks on an engine is shown: its slots, and the events that come with them. */
 import { VIEW } from './names.js';
-import { failureOf, retryOf, rowsOf } from './records.js';
+import { failureOf, pathOf, retryOf, rowsOf } from './records.js';
 import { attempt } from './state.js';
 import { svtaErrors } from './svta.js';
 
@@ -34,6 +34,7 @@ export function readSlots(driver, transfers, first, hosts) {
     retryState: Object.freeze(retryState),
     bandwidth: Number.isNaN(bandwidth) ? undefined : bandwidth,
     excludedBytes,
+    path: Object.freeze(pathOf(driver.view(VIEW.path))),
     ...hosts.read(rowsOf(driver.view(VIEW.hosts), 8)),
   };
 }

@@ -36,7 +36,7 @@ pub enum FailureClass {
     Offline = 11,
     /// An opaque response: nothing of it can be read, so it is of no use to a player.
     Opaque = 12,
-    /// A resume was asked for and the whole came.
+    /// A resume was asked for, and what came cannot be placed.
     RangeIgnored = 13,
     /// 429.
     RateLimited = 14,
@@ -58,11 +58,13 @@ pub enum FailureClass {
     Truncated = 22,
     /// A status that no request of this engine leads to: 1xx, a surfaced 3xx, none at all.
     Unexpected = 23,
+    /// What broke off cannot be fetched on: it is not shown to be the same any more.
+    Changed = 24,
 }
 
 impl FailureClass {
     /// All classes, in the order of their codes.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::Success,
         Self::Aborted,
         Self::BadRange,
@@ -87,6 +89,7 @@ impl FailureClass {
         Self::Transport,
         Self::Truncated,
         Self::Unexpected,
+        Self::Changed,
     ];
 
     /// The class with this code, if there is one.
@@ -103,6 +106,8 @@ pub enum Outcome {
     Aborted,
     /// A 206 whose `Content-Range` is not the one asked for.
     BadContentRange,
+    /// The response to a resume is not shown to be the same representation.
+    Changed,
     /// A 2xx with no bytes where bytes were expected.
     Empty,
     /// No headers within the bound.
@@ -187,6 +192,7 @@ pub const fn classify(facts: Facts) -> Classification {
     match outcome {
         Outcome::Aborted => terminal(C::Aborted, 0),
         Outcome::BadContentRange => once(C::BadRange, DOWNLOAD_ERROR),
+        Outcome::Changed => neutral(C::Changed, 0.5, DOWNLOAD_ERROR),
         Outcome::Empty => counted(C::Empty, false, 1.0, DOWNLOAD_ERROR),
         Outcome::HeadersTimeout => counted(C::Timeout, true, 1.0, TIME_OUT),
         Outcome::Intercepted => intercepted(CONTENT_TYPE),
@@ -272,6 +278,6 @@ mod tests {
             assert_eq!(class as u32, code);
             assert_eq!(FailureClass::from_code(code), Some(class));
         }
-        assert_eq!(FailureClass::from_code(24), None);
+        assert_eq!(FailureClass::from_code(25), None);
     }
 }

@@ -3,8 +3,10 @@
 pub use self::action::{Action, HostState};
 pub use self::facts::{Expiry, Limited, ResponseFacts, Scope, StartRequest};
 use self::hurry::Hurry;
+pub use self::path::PathState;
 use self::recover::{Aside, GRACE};
 use self::reload::Reloads;
+use self::resume::Ending;
 use super::breaker::Evidence;
 use super::budget::{Bucket, SourceBudget};
 use super::classify::{Facts, FailureClass, Outcome, classify};
@@ -15,7 +17,9 @@ use super::estimate::Estimator;
 use super::guard::Guard;
 use super::host::Host;
 use super::log::{Entry, Log, LogEvent};
+use super::path::{AdverseDetector, Path};
 use super::request::{Body, Request, RequestId, State};
+use super::resume::{Ask, Fit};
 use super::retry::{Alternatives, WaitReason};
 use super::site::Site;
 use super::stall::{Playback, Stall, StallPolicy};
@@ -29,10 +33,12 @@ mod facts;
 mod health;
 mod hurry;
 mod outside;
+mod path;
 mod plan;
 mod recover;
 mod refresh;
 mod reload;
+mod resume;
 mod verdict;
 mod views;
 
@@ -71,6 +77,13 @@ pub struct Engine {
     playback: Playback,
     playback_at: Millis,
     online: bool,
+    path: Path,
+    adverse: AdverseDetector,
+    /// Whether the user has said to go on whatever it costs.
+    consent: bool,
+    /// When the plan was looked at last, and whether it has changed since.
+    planned_at: Millis,
+    must_replan: bool,
     /// When time asleep was excused last.
     excused: Millis,
     estimator: Estimator,
@@ -99,6 +112,11 @@ impl Engine {
             playback: Playback::default(),
             playback_at: Millis::ZERO,
             online: true,
+            path: Path::default(),
+            adverse: AdverseDetector::default(),
+            consent: false,
+            planned_at: Millis::ZERO,
+            must_replan: false,
             excused: Millis::ZERO,
             estimator: Estimator::new(config.estimator),
             actions: Vec::new(),
@@ -122,7 +140,8 @@ impl Engine {
         if site.is_reload() {
             self.merge_reloads(marks.url, now);
         }
-        self.requests.push(Request::new(start, now));
+        let ranges = self.hosts[host as usize].advice.ranges(now);
+        self.requests.push(Request { ranges, ..Request::new(start, now) });
         self.note(now, id, 0, LogEvent::Started, site as u32, 0.0);
         self.depart(self.requests.len() - 1, now);
     }
@@ -156,18 +175,30 @@ impl Engine {
         };
         let facts = Facts { outcome, online: self.online, retry_after: false };
         let success = classify(facts).class == FailureClass::Success;
-        let host = self.requests[index].host;
+        let ResponseFacts { status, representation, retry_after, limited, expiry } = response;
+        let Request { host, ask, .. } = self.requests[index];
+        let is_missing = status == 416 && matches!(ask, Ask::Part(..));
         if !self.requests[index].blocking {
             let took = now - self.requests[index].since;
             self.hosts[host as usize].handle_lateness(took);
         }
         let recovered = self.hosts[host as usize].handle_answer(success, now);
-        if !success {
-            let ResponseFacts { retry_after, limited, expiry, .. } = response;
-            let aside = Aside { retry_after, limited, expiry, limit: None };
-            self.fail_attempt(index, outcome, aside, now);
-            return;
-        }
+        let length = representation.length;
+        let fit = if is_missing {
+            self.unsatisfied(index, representation.range)
+        } else if success {
+            self.fit(index, status, representation, now)
+        } else {
+            Err(outcome)
+        };
+        let fit = match fit {
+            Ok(fit) => fit,
+            Err(outcome) => {
+                let aside = Aside { retry_after, limited, expiry, limit: None };
+                self.fail_attempt(index, outcome, aside, now);
+                return;
+            }
+        };
         let probes = self.requests[index].permit.is_some_and(|permit| permit.is_probe());
         if probes && !self.hosts[host as usize].fails_in_bodies() {
             // The host is alive, and its body may take long.
@@ -175,19 +206,32 @@ impl Engine {
         }
         self.handle_paced_success(index, now);
         let stall_timeout = self.config.site(self.requests[index].site).stall_timeout;
+        let Fit { skip, take, .. } = fit;
         let request = &mut self.requests[index];
         request.timers.stop(Timer::Headers);
         request.state = State::Body(Box::new(Body {
             stall: Stall::new(StallPolicy::new(stall_timeout).widened(request.stalls)),
-            status: response.status,
+            status,
             received: 0.0,
-            total: response.length,
+            skip,
+            take,
+            total: length,
             first_at: now,
             last_at: now,
         }));
-        let (id, inspect) = (request.id, request.site.expects_media());
-        self.note(now, id, attempt, LogEvent::Accepted, response.status.into(), 0.0);
-        self.actions.push(Action::Accept { request: id, attempt, inspect });
+        let (id, kept) = (request.id, request.kept);
+        let (resumed, part) = (kept > 0.0, matches!(ask, Ask::Part(..)) && !is_missing);
+        let inspect = request.site.expects_media();
+        self.note(now, id, attempt, LogEvent::Accepted, status.into(), kept);
+        self.actions.push(Action::Accept {
+            request: id,
+            attempt,
+            inspect,
+            resumed,
+            part,
+            skip,
+            take,
+        });
         if recovered && !self.config.naive {
             self.hurry(Hurry::HostBack(host), now);
         }
@@ -226,21 +270,43 @@ impl Engine {
         true
     }
 
-    /// The body ended. Answers whether it was whole.
-    pub fn handle_body_end(&mut self, request: RequestId, attempt: u32, now: Millis) -> bool {
+    /// The body ended; `whole` says whether its container did, as far as anybody looked. Answers
+    /// whether all that was asked for is there.
+    pub fn handle_body_end(
+        &mut self,
+        request: RequestId,
+        attempt: u32,
+        whole: bool,
+        now: Millis,
+    ) -> bool {
         let Some(index) = self.current(request, attempt) else { return false };
-        let request = &self.requests[index];
+        let request = &mut self.requests[index];
         let State::Body(body) = &request.state else { return false };
         // A beacon is answered with nothing, and rightly so.
         let expects_body = request.expects_body
             && request.site != Site::Other
             && !matches!(body.status, 204 | 205 | 304);
-        if expects_body && body.received == 0.0 {
+        let is_empty = body.received == 0.0 && body.take > 0.0;
+        if expects_body && is_empty {
             self.fail_attempt(index, Outcome::Empty, Aside::default(), now);
             return false;
         }
-        self.succeed(index, now);
-        true
+        // A cache may have taken it for the whole.
+        request.reload |= !whole;
+        match self.ending(index) {
+            Ending::Whole if whole => {
+                self.succeed(index, now);
+                true
+            }
+            Ending::Part if whole => {
+                self.go_on(index, now);
+                false
+            }
+            _ => {
+                self.fail_attempt(index, Outcome::Truncated, Aside::default(), now);
+                false
+            }
+        }
     }
 
     /// The body's stream broke.
@@ -248,8 +314,13 @@ impl Engine {
         self.fail_current(request, attempt, Outcome::Truncated, now);
     }
 
-    /// The first bytes show a page where media was asked for.
+    /// The bytes are not those of what was asked for: a page, or what the embedder refuses.
     pub fn handle_intercepted(&mut self, request: RequestId, attempt: u32, now: Millis) {
+        if let Some(index) = self.current(request, attempt) {
+            let request = &mut self.requests[index];
+            request.known = None;
+            request.reload = true;
+        }
         self.fail_current(request, attempt, Outcome::Intercepted, now);
     }
 
@@ -317,13 +388,14 @@ impl Engine {
     pub fn handle_timeout(&mut self, now: Millis) {
         self.excuse_sleep(now);
         self.expire_credentials(now);
+        self.replan_if_due(now);
         loop {
             let due = |(index, request): (usize, &Request)| {
                 let (at, _) = request.timers.next()?;
-                (at <= now).then_some((request.site.rank(), index))
+                (at <= now).then_some((request.marks.ahead, request.site.rank(), index))
             };
             // Again from the start each time: a verdict takes a request out.
-            let Some((_, index)) = self.requests.iter().enumerate().filter_map(due).min() else {
+            let Some((.., index)) = self.requests.iter().enumerate().filter_map(due).min() else {
                 break;
             };
             if let Some((due, timer)) = self.requests[index].timers.expire(now) {
@@ -340,6 +412,7 @@ impl Engine {
             return;
         }
         self.excused = now;
+        self.adverse.excuse(slept);
         for credential in &mut self.credentials {
             credential.excuse(slept + GRACE);
         }
@@ -381,6 +454,11 @@ impl Engine {
                 earliest = (at, Timer::Refresh);
             }
         }
+        if let Some(at) = self.plan_due()
+            && at < earliest.0
+        {
+            earliest = (at, Timer::Plan);
+        }
         (earliest.0 < Millis::MAX).then_some(earliest)
     }
 
@@ -413,13 +491,11 @@ impl Engine {
         self.report_health(index, Evidence::Success, false, now);
         let gone = self.requests.remove(index);
         let State::Body(body) = &gone.state else { return };
-        if gone.attempts == 1 {
-            self.estimator.sample((body.last_at - body.first_at).get(), body.received);
-        } else {
-            self.estimator.exclude(body.received);
-        }
-        self.note(now, gone.id, gone.attempts, LogEvent::Succeeded, 0, body.received);
+        self.sample(&gone, body);
+        let bytes = gone.kept + body.delivered();
+        self.note(now, gone.id, gone.attempts, LogEvent::Succeeded, 0, bytes);
         self.earn(&gone, now);
+        self.adverse.handle_success();
         let recovered = self.hosts[gone.host as usize].handle_success();
         self.actions.push(Action::Finish { request: gone.id });
         // The bandwidth has changed, at least.

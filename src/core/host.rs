@@ -1,6 +1,7 @@
 //! What is remembered of a host: whether it has ever answered, how late its answers are of late,
 //! whether it is in an outage, and what protects it from us.
 
+use super::advice::Standing;
 use super::breaker::{Breaker, Health};
 use super::budget::Bucket;
 use super::clock::Millis;
@@ -30,6 +31,12 @@ pub(super) struct Host {
     pub(super) bucket: Bucket,
     pub(super) throttle: Throttle,
     pub(super) burst: OpaqueBurst,
+    /// What it advises.
+    pub(super) advice: Standing,
+    /// Whether it has answered a range with the part that was asked for.
+    pub(super) knows_ranges: bool,
+    /// It has answered one with the whole, and is not asked for one until then.
+    pub(super) no_range_until: Option<Millis>,
 }
 
 /// So many failures in a row, with no success between, are an outage of the host and not of
@@ -50,6 +57,9 @@ impl Host {
             bucket: Bucket::new(config.budget.host),
             throttle: Throttle::default(),
             burst: OpaqueBurst::default(),
+            advice: Standing::default(),
+            knows_ranges: false,
+            no_range_until: None,
         }
     }
 

@@ -11,9 +11,10 @@ use super::request::RequestId;
 pub enum LogEvent {
     /// A request began. `detail` is its site.
     Started = 0,
-    /// An attempt was sent. `detail` is 0.
+    /// An attempt was sent. `detail` 0: for all; 1: for all again, of which the delivered bytes
+    /// are dropped; 2: for a part that begins with the byte `value`.
     Sent = 1,
-    /// Headers of an accepted response. `detail` is the status.
+    /// Headers of an accepted response. `detail` is the status, `value` the bytes that it follows.
     Accepted = 2,
     /// An attempt failed. `detail` is the class, `value` the status.
     Failed = 3,
@@ -51,6 +52,11 @@ pub enum LogEvent {
     Throttled = 17,
     /// The directives of a playlist reload are given up (R33).
     Plain = 18,
+    /// The connection is of another class, or the path is another. `detail` is the class, `value`
+    /// the path's generation.
+    Path = 19,
+    /// A host gave advice. `detail` is the host, `value` how many requests may be under way.
+    Advised = 20,
 }
 
 /// One entry.

@@ -18,6 +18,7 @@ use super::clock::Millis;
 use super::engine::StartRequest;
 use super::error::Reason;
 use super::hook::{Hook, Hooks};
+use super::resume::{Ask, Representation, Wanted};
 use super::retry::{Alternatives, WaitReason};
 use super::site::{Site, SitePolicy};
 use super::stall::Stall;
@@ -56,10 +57,20 @@ pub(super) struct Body {
     pub(super) stall: Stall,
     pub(super) status: u16,
     pub(super) received: f64,
+    /// So many of those were with the caller before, and so many are passed on at most.
+    pub(super) skip: f64,
+    pub(super) take: f64,
     /// The announced length, as a hint.
     pub(super) total: Option<f64>,
     pub(super) first_at: Millis,
     pub(super) last_at: Millis,
+}
+
+impl Body {
+    /// The bytes that were passed on.
+    pub(super) fn delivered(&self) -> f64 {
+        (self.received - self.skip).clamp(0.0, self.take)
+    }
 }
 
 /// What is remembered of the last failure.
@@ -110,6 +121,10 @@ pub struct Marks {
     pub optional: bool,
     /// The URL asks for a delta, or for the server to hold the answer back (R33).
     pub directives: bool,
+    /// Fetched ahead of need: nobody waits for it yet (R86).
+    pub ahead: bool,
+    /// The URL, whatever range of it is asked for.
+    pub resource: u32,
 }
 
 /// One request.
@@ -125,6 +140,7 @@ pub(super) struct Request {
     pub(super) blocking: bool,
     pub(super) alternatives: Alternatives,
     pub(super) marks: Marks,
+    pub(super) wanted: Wanted,
     pub(super) state: State,
     pub(super) timers: TimerTable,
     pub(super) started: Millis,
@@ -169,6 +185,23 @@ pub(super) struct Request {
     pub(super) elected: bool,
     /// Whether this fails like a request that CORS refuses.
     pub(super) suspect: bool,
+    /// What the attempt under way asks for.
+    pub(super) ask: Ask,
+    /// The bytes that earlier attempts have delivered, and what of.
+    pub(super) kept: f64,
+    pub(super) known: Option<Box<Representation>>,
+    /// The length of all that was asked for, where it is known.
+    pub(super) whole: Option<f64>,
+    /// Whether it is of no use to ask for a part.
+    pub(super) in_one: bool,
+    /// Whether what a cache has of it is known to be wrong.
+    pub(super) reload: bool,
+    /// Attempts that went on where a part ended as it was to.
+    pub(super) legs: u32,
+    /// Whether the next attempt is no retry: nothing has failed.
+    pub(super) unfailed: bool,
+    /// How many ranges of its resource may be under way, as it was when it began (A6).
+    pub(super) ranges: u32,
 }
 
 impl Request {
@@ -212,12 +245,25 @@ impl Request {
             graces: 0,
             elected: false,
             suspect: false,
+            wanted: start.wanted,
+            ask: Ask::All,
+            kept: 0.0,
+            known: None,
+            whole: None,
+            in_one: false,
+            reload: false,
+            legs: 0,
+            unfailed: false,
+            ranges: u32::MAX,
         }
     }
 
-    /// Whether the next attempt is the one before with a fresh credential, which is no retry (R54).
-    pub(super) const fn is_replay(&self) -> bool {
-        matches!(self.state, State::Waiting(WaitReason::TokenRefresh))
+    /// Whether the next attempt is no retry: it is the first, or the one before with a fresh
+    /// credential (R54), or goes on where nothing has failed.
+    pub(super) const fn is_free(&self) -> bool {
+        self.attempts == 0
+            || self.unfailed
+            || matches!(self.state, State::Waiting(WaitReason::TokenRefresh))
     }
 
     /// Whether the next attempt is one that time pays for, and not the budget.
@@ -225,12 +271,15 @@ impl Request {
         matches!(self.state, State::Waiting(WaitReason::Hold | WaitReason::Budget))
     }
 
-    /// Whether bytes of the body under way are with the caller already.
-    pub(super) const fn has_released(&self) -> bool {
-        match (&self.state, self.delivery) {
-            (State::Body(body), Delivery::Streaming) => body.received > 0.0,
-            _ => false,
-        }
+    /// Whether bytes are with the caller already.
+    pub(super) fn has_released(&self) -> bool {
+        self.delivery == Delivery::Streaming && self.kept_by_now() > 0.0
+    }
+
+    /// The bytes that all attempts have delivered.
+    pub(super) fn kept_by_now(&self) -> f64 {
+        let under_way = if let State::Body(body) = &self.state { body.delivered() } else { 0.0 };
+        self.kept + under_way
     }
 
     /// Whether an attempt is under way, and it is this one.

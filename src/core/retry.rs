@@ -64,6 +64,10 @@ pub enum WaitReason {
     Cooldown = 8,
     /// What was asked for is perhaps not there yet.
     NotReady = 9,
+    /// The path allows only what is needed, or nothing at all (R86).
+    Held = 10,
+    /// As much is under way in its lane as may be (R81).
+    Window = 11,
 }
 
 /// A wait before the next attempt.

@@ -71,6 +71,34 @@ pub struct SitePolicy {
     /// With a declared alternative, the request is given up after so many failures (R69); 0
     /// keeps to `attempts`.
     pub rotate_after: u32,
+    /// How bodies that broke are fetched on.
+    pub resume: Resume,
+}
+
+/// How bodies that broke are fetched on (R20, R21).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Resume {
+    /// Not at all: they are fetched again.
+    pub off: bool,
+    /// These bodies are never encoded, though CORS hides it.
+    pub assume_identity: bool,
+    /// A part whose `Content-Range` is hidden is the one that was asked for if it is as long, and
+    /// was changed at the same time.
+    pub trust_unexposed_range: bool,
+    /// Ask for the range of all bytes at once, so that the answer tells where they belong.
+    pub range_first: bool,
+}
+
+impl Resume {
+    /// By the bits 1 off, 2 assume identity, 4 trust an unexposed range, 8 range first.
+    pub const fn from_bits(bits: u32) -> Self {
+        Self {
+            off: bits & 1 != 0,
+            assume_identity: bits & 2 != 0,
+            trust_unexposed_range: bits & 4 != 0,
+            range_first: bits & 8 != 0,
+        }
+    }
 }
 
 impl Site {
@@ -199,6 +227,7 @@ const fn row(
         max_wait: Millis::from_secs(max_wait),
         exhausted: Exhausted::Auto,
         rotate_after: 0,
+        resume: Resume::from_bits(0),
     }
 }
 

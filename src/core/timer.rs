@@ -19,6 +19,8 @@ pub enum Timer {
     Hook = 4,
     /// The refresh of a credential is due, or has used up its time. No request's own.
     Refresh = 5,
+    /// The plan changes by itself. No request's own.
+    Plan = 6,
 }
 
 impl Timer {

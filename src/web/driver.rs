@@ -8,15 +8,15 @@ use wasm_bindgen::prelude::*;
 use web_sys::{AbortController, RequestInit, Response};
 
 use super::fact::{self, alternatives_from, known};
-use super::fetch::{self, now};
+use super::fetch::{self, Call, now};
 use super::flight::Flight;
 use super::options;
 use super::records;
 use super::sink::{Sink, told};
 use super::wake::Wake;
 use crate::core::{
-    Action, Config, Delivery, Engine, Expiry, Hooks, Limited, Marks, Millis, RequestId, Scope,
-    Site, StartRequest,
+    Action, Advice, Ask, Config, Delivery, Engine, Expiry, Hooks, Limited, Marks, Millis,
+    RequestId, Scope, Site, StartRequest, Wanted,
 };
 
 /// Bits of the flags that [`Driver::start`] takes.
@@ -33,6 +33,14 @@ mod flag {
     pub(super) const OPTIONAL: u32 = 16;
     /// The URL asks for a delta, or for the answer to be held back.
     pub(super) const DIRECTIVES: u32 = 32;
+    /// Fetched ahead of need.
+    pub(super) const AHEAD: u32 = 64;
+    /// The caller asks for a range.
+    pub(super) const RANGED: u32 = 128;
+    /// Not to be asked for in parts.
+    pub(super) const IN_ONE: u32 = 256;
+    /// The caller sees the status.
+    pub(super) const SEES_STATUS: u32 = 512;
 }
 
 /// One engine and its network side.
@@ -74,9 +82,11 @@ impl Driver {
 
     /// Takes a request on and sends it. `adopted` aborts an attempt that was sent at `at`
     /// already, and whose end JavaScript reports; `flags` are 1 streaming, 2 not safe to send
-    /// twice, 4 without a body, 8 blocking, 16 optional, 32 with directives; `alternatives` is the
+    /// twice, 4 without a body, 8 blocking, 16 optional, 32 with directives, 64 ahead of need, 128
+    /// for a range, 256 not in parts, 512 for a caller who sees the status; `alternatives` is the
     /// code of what was declared for this URL; `url`, `credential` and `prefix` are numbers that
-    /// tell one from another, the latter two from 1; `hooks` the bits of what hooks there are.
+    /// tell one from another, the latter two from 1; `hooks` the bits of what hooks there are;
+    /// `resource` tells URLs apart whatever their range, which goes from `first` to `last`.
     /// `request` is the request's number; the numbers ascend.
     #[allow(
         clippy::too_many_arguments,
@@ -98,6 +108,9 @@ impl Driver {
         fetch: Option<Function>,
         adopted: Option<AbortController>,
         at: f64,
+        resource: u32,
+        first: f64,
+        last: f64,
     ) {
         let start = StartRequest {
             id: RequestId(request),
@@ -119,6 +132,15 @@ impl Driver {
                 hooks: Hooks(hooks),
                 optional: flags & flag::OPTIONAL != 0,
                 directives: flags & flag::DIRECTIVES != 0,
+                ahead: flags & flag::AHEAD != 0,
+                resource,
+            },
+            wanted: Wanted {
+                first,
+                last,
+                ranged: flags & flag::RANGED != 0,
+                exact: flags & flag::SEES_STATUS == 0,
+                partial: flags & flag::IN_ONE == 0,
             },
         };
         let flight = Flight {
@@ -138,7 +160,7 @@ impl Driver {
     /// The promise of an attempt has settled: with a response, or rejected with an error.
     /// `limit` is 0, or 1 more than the code of the scope that the detector names, and `wait` how
     /// long, negative where unknown; `expiry` is the code of what a refusal says of its
-    /// credential.
+    /// credential; `open` says that all header fields can be read.
     #[allow(
         clippy::too_many_arguments,
         reason = "numbers and handles cross cheaper than an object"
@@ -152,9 +174,10 @@ impl Driver {
         limit: u32,
         wait: f64,
         expiry: u32,
+        open: bool,
         at: f64,
     ) {
-        let facts = response.as_ref().map(fetch::facts);
+        let facts = response.as_ref().map(|response| fetch::facts(response, open));
         match self.inner.flight(request) {
             Some(mut flight) if flight.carries(attempt) => {
                 flight.response = response;
@@ -213,6 +236,22 @@ impl Driver {
     pub fn source(&self, numbers: &[f64]) {
         let Config { sites, recovery, .. } = options::parse(numbers, 0);
         self.inner.feed(|engine| engine.handle_source(sites, recovery, now()));
+    }
+
+    /// What the host of a request advises, in the two fields that may say so, empty where they are
+    /// not there.
+    pub fn advise(&self, request: u32, advice: &str, cmsd: &str) {
+        let own = Some(advice).filter(|field| !field.is_empty()).and_then(Advice::parse);
+        let cmsd = Some(cmsd).filter(|field| !field.is_empty());
+        let cmsd = cmsd.and_then(Advice::parse_cmsd_dynamic);
+        let advice = match (own, cmsd) {
+            (Some(own), Some(cmsd)) => own.merge(cmsd),
+            (own, cmsd) => match own.or(cmsd) {
+                Some(advice) => advice,
+                None => return,
+            },
+        };
+        self.inner.feed(|engine| engine.handle_advice(RequestId(request), advice, now()));
     }
 
     /// The stream of a body broke with this error.
@@ -279,9 +318,10 @@ impl Inner {
 
     fn carry_out(&self, action: Action) {
         match action {
-            Action::Accept { request, attempt, inspect } => {
+            Action::Accept { request, attempt, inspect, resumed, part, skip, take } => {
                 if let Some(response) = self.response(request) {
-                    self.sink.accept(request.0, attempt, &response, inspect);
+                    let flags = u32::from(inspect) | u32::from(resumed) << 1 | u32::from(part) << 2;
+                    self.sink.accept(request.0, attempt, &response, flags, skip, take);
                 }
             }
             Action::Ask { request, hook, number } => {
@@ -293,6 +333,10 @@ impl Inner {
                 let controller = self.flight(request.0).and_then(|mut flight| flight.cut());
                 controller.inspect(AbortController::abort);
                 self.sink.told(told::CUT, request.0, attempt, 0);
+            }
+            // Not aborted: it may still be reading its end.
+            Action::Ended { request, .. } => {
+                drop(self.flight(request.0).and_then(|mut flight| flight.cut()));
             }
             Action::Exhausted { request, failure } => {
                 self.sink.exhausted(request.0, records::failure(&failure));
@@ -318,11 +362,13 @@ impl Inner {
             }
             // JavaScript knows: the end of the body was whole.
             Action::Finish { request } => drop(self.take_flight(request.0)),
-            Action::Send { request, attempt } => self.send(request, attempt),
+            Action::Send { request, attempt, ask, reload } => {
+                self.send(request, attempt, ask, reload);
+            }
         }
     }
 
-    fn send(&self, request: RequestId, attempt: u32) {
+    fn send(&self, request: RequestId, attempt: u32, ask: Ask, reload: bool) {
         let Some(mut flight) = self.flight(request.0) else { return };
         flight.attempt = attempt;
         flight.controller = flight.adopted.take();
@@ -333,7 +379,9 @@ impl Inner {
             (flight.input.clone(), flight.init.clone(), flight.fetch.clone());
         // Not borrowed while the caller's own fetch runs.
         drop(flight);
-        let promise = fetch::send(&input, &init, fetch.as_ref(), &controller);
+        let condition = self.engine.borrow().condition(request).map(String::from);
+        let call = Call { input, init, condition, ask, reload };
+        let promise = fetch::send(&call, fetch.as_ref(), &controller);
         match self.flight(request.0) {
             Some(mut flight) => flight.controller = Some(controller),
             // Closed from within it.

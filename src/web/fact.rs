@@ -2,16 +2,19 @@
 //! function of its own would cost more than what it does.
 
 use super::fetch::now;
-use crate::core::{Alternatives, Answer, Engine, Millis, Playback, RequestId, Site};
+use crate::core::{
+    Alternatives, Answer, Cost, Engine, Interface, Millis, PathSample, Playback, Power,
+    Reachability, RequestId, Site, Thermal,
+};
 
 /// Somebody waits for the next byte of the attempt `number`, at the time `x`.
 const READING: u32 = 0;
 /// `x` bytes arrived, at `z`; `y` is not 0 where the next ones are waited for. Answers whether the
 /// attempt still counts.
 const CHUNK: u32 = 1;
-/// The body ended, at `x`. Answers whether it was whole.
+/// The body ended, at `x`; `y` is 0 where its container did not. Answers whether all is there.
 const BODY_END: u32 = 2;
-/// The body is a page where media was asked for, at `x`.
+/// The body is not what was asked for, such as a page in place of media, at `x`.
 const PAGE: u32 = 3;
 /// The head of a refusal arrived, at `x`, and JavaScript looks at its body before it settles it.
 const REFUSAL_HEAD: u32 = 4;
@@ -49,6 +52,12 @@ const ELECT: u32 = 18;
 /// Another tab knows that the host `subject` is down until `x`, for the `number`-th time, and
 /// that its rate is limited to `z` requests/s from `y`; times are negative where unknown.
 const ADOPT: u32 = 19;
+/// What is known of the path: `number` has the codes of cost, reachability, interface, power and
+/// heat, three bits each from the lowest; `x` is what is left of the time in the background, in ms,
+/// negative where there is no such end.
+const PATH: u32 = 20;
+/// Whether the user has said to go on whatever it costs (`subject` 1).
+const CONSENT: u32 = 21;
 
 /// Feeds the engine with a fact. A code that nobody knows is none.
 pub(super) fn tell(
@@ -62,7 +71,7 @@ pub(super) fn tell(
     match fact {
         READING => engine.handle_reading(id, number, at),
         CHUNK => return engine.handle_chunk(id, number, x, y != 0.0, Millis::new(z)),
-        BODY_END => return engine.handle_body_end(id, number, at),
+        BODY_END => return engine.handle_body_end(id, number, y != 0.0, at),
         PAGE => engine.handle_intercepted(id, number, at),
         REFUSAL_HEAD => engine.handle_refusal_head(id, number, at),
         ABORT => engine.handle_abort(id, now()),
@@ -99,6 +108,19 @@ pub(super) fn tell(
             let limit = known(y).map(|from| (from, z));
             engine.handle_gossip(subject, known(x), number, limit, now());
         }
+        PATH => {
+            let code = |place: u32| number >> (3 * place) & 7;
+            let sample = PathSample {
+                cost: Cost::from_code(code(0)),
+                reachability: Reachability::from_code(code(1)),
+                interface: Interface::from_code(code(2)),
+                power: Power::from_code(code(3)),
+                thermal: Thermal::from_code(code(4)),
+                background_until: known(x).map(|left| now() + left),
+            };
+            engine.handle_path(sample, now());
+        }
+        CONSENT => engine.handle_consent(subject != 0, now()),
         _ => {}
     }
     true

@@ -5,7 +5,7 @@
 
 use crate::core::{
     BreakerConfig, BudgetConfig, Config, EstimatorConfig, Exhausted, FailureClass, Matter, Millis,
-    Recovery, Rule, Site, SitePolicy,
+    Recovery, Resume, Rule, Site, SitePolicy,
 };
 
 /// Numbers before the rows of the sites: `[holdLimit, logCapacity, fastHalfLife, slowHalfLife,
@@ -14,8 +14,8 @@ use crate::core::{
 const HEAD: usize = 19;
 
 /// One row a site, in the order of the codes: `[headersTimeout, firstHeadersTimeout, stallTimeout,
-/// attempts, base, factor, cap, deadline, maxWait, onExhausted, rotateAfter]`.
-const ROW: usize = 11;
+/// attempts, base, factor, cap, deadline, maxWait, onExhausted, rotateAfter, resume]`.
+const ROW: usize = 12;
 
 /// A rule says of all sites what it says.
 const EVERYWHERE: f64 = -1.0;
@@ -95,6 +95,7 @@ fn parse_site(numbers: &mut Numbers<'_>) -> SitePolicy {
             _ => Exhausted::Auto,
         },
         rotate_after: numbers.next() as u32,
+        resume: Resume::from_bits(numbers.next() as u32),
     }
 }
 

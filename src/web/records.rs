@@ -6,7 +6,7 @@
 
 use wasm_bindgen::JsValue;
 
-use crate::core::{Engine, FailedAttempt, Failure, HostState, Millis};
+use crate::core::{Engine, FailedAttempt, Failure, HostState, Millis, PathState};
 
 /// `[class, reason, status, attempts, elapsed, retryAt, limit, svta, holding, minor, suspect]`
 pub(super) fn failure(failure: &Failure) -> JsValue {
@@ -38,13 +38,14 @@ pub(super) fn failed(failed: &FailedAttempt) -> JsValue {
 }
 
 /// What the engine shows, one row after the other: 0 its requests, 1 its hosts, 2 its log, 3 its
-/// estimate.
+/// estimate, 4 the path.
 ///
 /// A row of requests, for each that has failed and goes on, or that is not sent yet, is
 /// `[request, attempt, maxAttempts, class, status, nextAt, wait, exhausted]`; one of hosts, where
 /// the session is host -1, `[host, health, failures, openedAt, retryAt, trips, blockedUntil,
 /// rate]`; one of the log `[at, request, attempt, event, detail, value]`; and the estimate
-/// `[bits per second, bytes left out]`.
+/// `[bits per second, bytes left out]`; the path is `[class, generation, allowed, maxInFlight,
+/// rangeWindow, abrCap, maxBufferAhead]`.
 pub(super) fn view(engine: &Engine, what: u32, now: Millis) -> JsValue {
     let mut rows = Vec::new();
     match what {
@@ -91,6 +92,18 @@ pub(super) fn view(engine: &Engine, what: u32, now: Millis) -> JsValue {
                     entry.value,
                 ]);
             }
+        }
+        4 => {
+            let PathState { class, generation, plan } = engine.path_state(now);
+            rows.extend_from_slice(&[
+                f64::from(class as u8),
+                f64::from(generation),
+                f64::from(plan.allowed as u8),
+                f64::from(plan.max_in_flight),
+                plan.range_window.unwrap_or(f64::NAN),
+                plan.abr_cap.unwrap_or(f64::NAN),
+                number_of(plan.max_buffer_ahead),
+            ]);
         }
         _ => {
             let estimator = engine.estimator();

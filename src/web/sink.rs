@@ -31,14 +31,18 @@ extern "C" {
     #[wasm_bindgen(method)]
     pub(super) fn sent(this: &Sink, request: u32, attempt: u32, at: f64, promise: &Promise);
 
-    /// The response is accepted: hand it on and read its body.
+    /// The response is accepted: hand it on and read its body. `flags` are 1 look at its bytes, 2
+    /// it goes on where the body before broke off, 4 it answers for a part that only the engine
+    /// asked for; `skip` bytes are dropped, and `take` are passed on then at most.
     #[wasm_bindgen(method)]
     pub(super) fn accept(
         this: &Sink,
         request: u32,
         attempt: u32,
         response: &Response,
-        inspect: bool,
+        flags: u32,
+        skip: f64,
+        take: f64,
     );
 
     /// An attempt came to nothing, as a record, with the refusal where there is one.

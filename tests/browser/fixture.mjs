@@ -17,6 +17,17 @@ import { ensureReady, findChromium } from '../tools/setup.mjs';
 /** @typedef {import('playwright-core').Page} Page */
 /** @typedef {import('../node/server.mjs').Answer} Answer */
 /** @typedef {Awaited<ReturnType<typeof startBrowser>>} Browser */
+/** @typedef {Awaited<ReturnType<typeof servePage>>} PageServer */
+
+/**
+ * What a page is made of.
+ *
+ * @typedef {object} PageOptions
+ * @property {string} [csp] its `script-src`, besides the nonce that the import map needs
+ * @property {Record<string, Answer>} [answers] by path, instead of the package's files
+ * @property {Record<string, string>} [imports] of the import map
+ * @property {string} [script] a module that the page loads
+ */
 
 /** Where a page finds the scripts of the tests: as the package, where they are on disk. */
 export const PAGES = '/tests/browser/pages/';
@@ -34,17 +45,9 @@ const IMPORTS = {
  */
 export async function startBrowser(parts = []) {
   await ensureReady(['npm', 'browser', 'build', ...parts]);
-  const { chromium } = await import('playwright-core');
-  const args = [
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-quic',
-    '--disable-background-networking',
-    '--autoplay-policy=no-user-gesture-required',
-  ];
-  const browser = await chromium.launch({ executablePath: findChromium(), args });
+  const browser = await launchChromium();
   const media = await serve();
-  /** @type {Set<http.Server>} */
+  /** @type {Set<PageServer>} */
   const servers = new Set();
   return {
     media,
@@ -54,23 +57,30 @@ export async function startBrowser(parts = []) {
       await browser.close();
       await media.close();
       // Those of pages that failed while they opened: one that is left keeps the process alive.
-      for (const server of servers) server.close();
+      for (const server of servers) await server.close();
     },
   };
 }
 
+/** Chromium, without a window and without requests of its own. */
+export async function launchChromium() {
+  const { chromium } = await import('playwright-core');
+  const args = [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--disable-background-networking',
+    '--autoplay-policy=no-user-gesture-required',
+  ];
+  return chromium.launch({ executablePath: findChromium(), args });
+}
+
 /**
- * A page of an origin of its own, in a context of its own: no cache and no socket is shared.
+ * The origin of a page: the page at its root, the package, and the scripts of the tests.
  *
- * @param {import('playwright-core').Browser} browser
- * @param {Set<http.Server>} servers where it adds its own, as long as it is open
- * @param {object} [options]
- * @param {string} [options.csp] its `script-src`, besides the nonce that the import map needs
- * @param {Record<string, Answer>} [options.answers] by path, instead of the package's files
- * @param {Record<string, string>} [options.imports] of the import map
- * @param {string} [options.script] a module that the page loads
+ * @param {PageOptions} [options]
  */
-async function openPage(browser, servers, options = {}) {
+export async function servePage(options = {}) {
   const { csp, answers = {}, imports = IMPORTS, script } = options;
   const nonce = randomBytes(8).toString('hex');
   const files = pageHandler({ find: () => undefined, create: () => assert.fail('no sessions') });
@@ -88,9 +98,28 @@ async function openPage(browser, servers, options = {}) {
     else void files(request, response);
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
-  servers.add(server);
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-  const context = await browser.newContext();
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/**
+ * A page of an origin of its own, in a context of its own: no cache and no socket is shared.
+ *
+ * @param {import('playwright-core').Browser} browser
+ * @param {Set<PageServer>} servers where it adds its own, as long as it is open
+ * @param {PageOptions} [options]
+ */
+async function openPage(browser, servers, options) {
+  const server = await servePage(options);
+  servers.add(server);
+  // The secure servers of the tests have signed for themselves.
+  const context = await browser.newContext({ ignoreHTTPSErrors: true });
   const page = await context.newPage();
   /** @type {string[]} */
   const warnings = [];
@@ -100,12 +129,11 @@ async function openPage(browser, servers, options = {}) {
     if (message.type() === 'warning') warnings.push(message.text());
   });
   page.on('pageerror', (error) => errors.push(String(error)));
-  const origin = `http://127.0.0.1:${port}`;
-  await page.goto(origin);
+  await page.goto(server.origin);
   return {
     page,
     context,
-    origin,
+    origin: server.origin,
     warnings,
     errors,
     /** An engine of the page. @param {EngineOptions} [options] @param {boolean} [ready] */
@@ -121,8 +149,7 @@ async function openPage(browser, servers, options = {}) {
     async close() {
       await context.close();
       servers.delete(server);
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await server.close();
       assert.deepEqual(errors, [], 'uncaught errors in the page');
     },
   };

@@ -6,6 +6,7 @@
 mod common;
 
 mod abort;
+mod advice;
 mod asleep;
 mod breaker;
 mod breaker_engine;
@@ -30,6 +31,7 @@ mod log;
 mod naive;
 mod offline;
 mod pacing;
+mod path;
 mod properties;
 mod recovery;
 mod reload;

@@ -2,7 +2,7 @@
 
 use holdfast::core::{
     Action, Alternatives, Config, Delivery, Engine, FailureClass, Health, Hooks, LogEvent, Marks,
-    Millis, Reason, RequestId, ResponseFacts, Site, StartRequest, Timer,
+    Millis, Reason, RequestId, ResponseFacts, Site, StartRequest, Timer, Wanted,
 };
 
 use crate::common::{Answer, World, ask, hang, ok, page, reject, silent, status, truncated};
@@ -80,6 +80,7 @@ fn r7_a_time_to_come_back_changes_nothing() {
         blocking: false,
         alternatives: Alternatives::Unknown,
         marks: Marks::default(),
+        wanted: Wanted::default(),
     };
     engine.handle_start(start, Millis::ZERO);
     let retry_after = Some(Millis::new(60_000.0));

@@ -3,7 +3,7 @@
 
 use holdfast::core::{
     Action, Alternatives, Config, Delivery, Engine, Marks, Millis, RequestId, ResponseFacts, Site,
-    StartRequest,
+    StartRequest, Wanted,
 };
 
 const WANTED: u32 = 60;
@@ -97,12 +97,13 @@ fn with_engine(mut answer: impl FnMut(u32, f64) -> ResponseFacts, seed: u64) -> 
                 blocking: false,
                 alternatives: Alternatives::None,
                 marks: Marks { url: started, ..Marks::default() },
+                wanted: Wanted::default(),
             };
             engine.handle_start(start, Millis::new(now));
         }
         while let Some(action) = engine.poll() {
             match action {
-                Action::Send { request, attempt } => {
+                Action::Send { request, attempt, .. } => {
                     requests += 1;
                     mail.push((now + LATENCY, request, attempt, answer(request.0, now)));
                 }
@@ -125,7 +126,7 @@ fn with_engine(mut answer: impl FnMut(u32, f64) -> ResponseFacts, seed: u64) -> 
         };
         engine.handle_response(request, attempt, facts, Millis::new(now));
         engine.handle_chunk(request, attempt, 9.0, true, Millis::new(now));
-        engine.handle_body_end(request, attempt, Millis::new(now));
+        engine.handle_body_end(request, attempt, true, Millis::new(now));
     }
     Run { requests, seconds: now / 1_000.0 }
 }

@@ -249,7 +249,8 @@ fn r53_a_question_that_nobody_waited_for_is_over_after_its_time_too() {
 #[test]
 fn r51_five_hundred_wait_for_one_refresh_and_no_more() {
     let mut world = world([(300.0, true)]);
-    let all: Vec<_> = (0..513).map(|_| world.start(refused_once())).collect();
+    // More than a lane would hold at once.
+    let all: Vec<_> = (0..513).map(|n| world.start(refused_once().host(n % 6))).collect();
     world.drive_until_idle();
     let failed: Vec<_> = all.iter().filter(|id| world.sent_at(**id).len() == 1).collect();
     assert_eq!(failed, [&all[512]]);

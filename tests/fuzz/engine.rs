@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 
 use holdfast::core::{
-    Action, Alternatives, Answer, Config, Delivery, Engine, Exhausted, Expiry, FailureClass, Hooks,
-    Limited, Marks, Matter, Millis, Playback, Recovery, RequestId, ResponseFacts, Rule, Scope,
-    Site, StartRequest, Timer,
+    Action, Alternatives, Answer, Coding, Config, ContentRange, Delivery, Engine, Exhausted,
+    Expiry, FailureClass, Hooks, Limited, Marks, Matter, Millis, Playback, Recovery,
+    Representation, RequestId, ResponseFacts, Rule, Scope, Site, StartRequest, Timer, Wanted,
 };
 
 /// Plays the bytes to their end.
@@ -160,7 +160,7 @@ impl Session {
             }
             10 | 11 => {
                 let (id, attempt) = self.attempt(bytes);
-                self.engine.handle_body_end(id, attempt, now);
+                self.engine.handle_body_end(id, attempt, bytes.below(8) != 0, now);
             }
             12 => self.report(bytes),
             13 | 14 => {
@@ -307,7 +307,7 @@ impl Session {
 
     fn note(&mut self, action: Action) {
         match action {
-            Action::Send { request, attempt } => {
+            Action::Send { request, attempt, .. } => {
                 let sent = self.attempts.get_mut(&request.0).expect("it goes on");
                 assert_eq!(attempt, *sent + 1, "{request:?}");
                 *sent = attempt;
@@ -380,7 +380,44 @@ fn request(id: u32, bytes: &mut Bytes<'_>) -> StartRequest {
             hooks: Hooks(bytes.byte() & 15),
             optional: bytes.rarely(),
             directives: bits & 128 != 0,
+            ahead: bytes.rarely(),
+            resource: bytes.below(3).into(),
         },
+        wanted: wanted(bytes),
+    }
+}
+
+fn wanted(bytes: &mut Bytes<'_>) -> Wanted {
+    let usual = Wanted { partial: !bytes.rarely(), ..Wanted::default() };
+    if !bytes.rarely() {
+        return usual;
+    }
+    let first = bytes.span();
+    let last = if bytes.flag() { f64::INFINITY } else { first + bytes.span() };
+    Wanted { first, last, ranged: true, exact: bytes.flag(), ..usual }
+}
+
+/// A representation of few different ones, so that some are alike.
+fn representation(bytes: &mut Bytes<'_>) -> Representation {
+    let text = |bytes: &mut Bytes<'_>, all: &[Option<&str>]| bytes.of(all).map(Box::from);
+    let (first, span) = (bytes.span(), bytes.span());
+    Representation {
+        range: match bytes.below(4) {
+            0 => ContentRange::Unsatisfied { total: bytes.span() },
+            1 => ContentRange::Part {
+                first,
+                last: first + span,
+                total: bytes.flag().then(|| first + span + 1.0 + bytes.span()),
+            },
+            _ => ContentRange::Unknown,
+        },
+        length: bytes.flag().then(|| bytes.number()),
+        etag: text(bytes, &[None, Some("\"a\""), Some("\"b\""), Some("W/\"a\"")]),
+        modified: text(bytes, &[None, Some("then"), Some("now")]),
+        kind: text(bytes, &[None, Some("video/mp4")]),
+        origin: text(bytes, &[None, Some("https://cdn.example")]),
+        coding: bytes.of(&[Coding::Identity, Coding::Identity, Coding::Encoded, Coding::Hidden]),
+        open: bytes.flag(),
     }
 }
 
@@ -388,7 +425,7 @@ fn response(bytes: &mut Bytes<'_>) -> ResponseFacts {
     let scope = bytes.of(&[Scope::Session, Scope::Host, Scope::Prefix]);
     ResponseFacts {
         status: bytes.of(&STATUSES),
-        length: bytes.flag().then(|| bytes.number()),
+        representation: representation(bytes),
         retry_after: bytes.maybe(),
         limited: bytes.rarely().then(|| Limited { scope, wait: bytes.maybe() }),
         expiry: bytes.of(&[Expiry::Unknown, Expiry::Unknown, Expiry::Expired, Expiry::Denied]),

@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createTrackedFetch } from 'holdfast';
+import { Body, LOST } from '../../js/body.js';
+import { Integrity } from '../../js/integrity.js';
 import {
   bytesOf,
   catchUncaught,
@@ -241,3 +243,273 @@ for (const hook of /** @type {const} */ (['onAttempt', 'onResponse', 'onProgress
     assert.ok(uncaught.every((error) => error === broken));
   });
 }
+
+/**
+ * A response whose body comes in chunks, only when it is asked for, and what became of it.
+ *
+ * @param {Uint8Array} body
+ * @param {number} size of the chunks
+ * @param {boolean} [breaks] instead of ending
+ */
+function source(body, size, breaks = false) {
+  const state = { pulls: 0, cancelled: false };
+  let at = 0;
+  const stream = new ReadableStream(
+    {
+      pull(controller) {
+        state.pulls += 1;
+        if (at < body.byteLength) controller.enqueue(body.subarray(at, (at += size)));
+        else if (breaks) controller.error(new TypeError('reset'));
+        else controller.close();
+      },
+      cancel: () => void (state.cancelled = true),
+    },
+    { highWaterMark: 0 },
+  );
+  return { response: new Response(stream), state };
+}
+
+/** A monitor that writes down what it is told, and agrees with all of it. */
+function recorder() {
+  /** @type {Array<string | [bytes: number, more: boolean]>} */
+  const told = [];
+  return {
+    told,
+    /** @type {import('../../js/body.js').Monitor} */
+    monitor: {
+      reading: () => void told.push('reading'),
+      chunk: (bytes, more) => told.push([bytes, more]) > 0,
+      end: (whole) => told.push(whole ? 'whole' : 'cut') > 0,
+      lost: () => void told.push('lost'),
+      page: () => void told.push('page'),
+    },
+    /** Bytes that it was told of. */
+    get bytes() {
+      return told.reduce((sum, each) => sum + (typeof each === 'string' ? 0 : each[0]), 0);
+    },
+  };
+}
+
+/** All chunks, and whether they ended well. @param {Body} body @param {number} [wanted] */
+async function drain(body, wanted = 0) {
+  const chunks = [];
+  for (;;) {
+    const chunk = await body.read(wanted);
+    if (chunk === null || chunk === LOST) return { chunks, isWhole: chunk === null };
+    chunks.push(chunk);
+  }
+}
+
+/** Each part of each small body, in each size of chunks. */
+function* parts() {
+  for (let length = 0; length <= 7; length += 1) {
+    for (let size = 1; size <= Math.max(length, 1); size += 1) {
+      for (let skip = 0; skip <= length + 1; skip += 1) {
+        for (const take of [...Array(length + 2).keys(), Infinity]) {
+          yield { body: Uint8Array.from({ length }, (_, i) => i + 1), size, skip, take };
+        }
+      }
+    }
+  }
+}
+
+describe('a part of a body', () => {
+  test('R20: is passed on to the byte, whatever the chunks, and all of it is told', async () => {
+    let cases = 0;
+    for (const { body: all, size, skip, take } of parts()) {
+      const name = `${all.byteLength} by ${size}, skip ${skip}, take ${take}`;
+      const { response, state } = source(all, size);
+      const record = recorder();
+      const { monitor, told } = record;
+      const body = new Body(response, monitor, { skip, take });
+      const { chunks, isWhole } = await drain(body);
+      assert.deepEqual([...Buffer.concat(chunks)], [...all.subarray(skip, skip + take)], name);
+      assert.ok(
+        chunks.every((chunk) => chunk.buffer === all.buffer && chunk.byteLength),
+        name,
+      );
+      assert.equal(isWhole, true, name);
+      // One that is shorter than what the caller has already is not the same.
+      const isSame = take === 0 || skip <= all.byteLength;
+      assert.deepEqual(
+        told.filter((each) => typeof each === 'string' && each !== 'reading'),
+        [isSame ? 'whole' : 'cut'],
+        name,
+      );
+      const wanted = take === 0 ? 0 : Math.min(skip + take, all.byteLength);
+      assert.equal(record.bytes, wanted, name);
+      assert.equal(body.received, wanted, name);
+      const isComplete = take === 0 || skip + take <= all.byteLength;
+      assert.equal(state.cancelled, isComplete, name);
+      assert.equal(state.pulls, Math.ceil(wanted / size) + (isComplete ? 0 : 1), name);
+      cases += 1;
+    }
+    assert.equal(cases, 1658);
+  });
+
+  test('R20: what is passed on is judged, and nothing else', async () => {
+    for (const { body: all, size, skip, take } of parts()) {
+      /** @type {Uint8Array[]} */
+      const seen = [];
+      let ends = 0;
+      const integrity = new Integrity({
+        ...{ inspect: false, type: '', boxes: false },
+        validate: (chunk) => void (chunk ? seen.push(chunk) : (ends += 1)),
+      });
+      const { monitor } = recorder();
+      const body = new Body(source(all, size).response, monitor, { integrity, skip, take });
+      const { chunks } = await drain(body);
+      assert.deepEqual(seen, chunks);
+      assert.equal(ends, 1);
+    }
+  });
+
+  test('R20: a body that is fetched on, either way, is one representation to its judge', async () => {
+    const text = Buffer.from('#EXTM3U\n#EXTINF:2,\nsegment.mp4\n');
+    for (const isRanged of [true, false]) {
+      for (let at = 0; at <= text.byteLength; at += 1) {
+        /** @type {Uint8Array[]} */
+        const seen = [];
+        const judge = () =>
+          new Integrity({
+            ...{ inspect: true, type: 'text/html', boxes: false },
+            validate: (chunk) => void (chunk && seen.push(chunk)),
+          });
+        let integrity = judge();
+        const broken = source(text.subarray(0, at), 5, true);
+        const first = new Body(broken.response, recorder().monitor, { integrity });
+        const begun = await drain(first);
+        const { received } = first;
+        assert.equal(received, at < 16 ? 0 : at, 'what is held back does not count');
+        // Where nothing was passed on, the body starts over.
+        if (received === 0) integrity = judge();
+        const { response } = source(isRanged ? text.subarray(received) : text, 7);
+        const skip = isRanged ? 0 : received;
+        const rest = new Body(response, recorder().monitor, { integrity, skip });
+        const { chunks, isWhole } = await drain(rest);
+        assert.ok(isWhole);
+        assert.equal(String(Buffer.concat([...begun.chunks, ...chunks])), String(text));
+        assert.equal(String(Buffer.concat(seen)), String(text));
+      }
+    }
+  });
+
+  test('R20: the network is let go with the last byte, not with the next read', async () => {
+    const { response, state } = source(new Uint8Array(100), 10);
+    const { monitor, told } = recorder();
+    const body = new Body(response, monitor, { skip: 15, take: 20 });
+    const sizes = [];
+    for (let i = 0; i < 3; i += 1) {
+      assert.equal(state.cancelled, false);
+      const chunk = await body.read(100);
+      sizes.push(chunk !== LOST && chunk?.byteLength);
+    }
+    assert.deepEqual(sizes, [5, 10, 5]);
+    assert.equal(state.cancelled, true);
+    assert.equal(body.state, 'open', 'its end is told when it is read');
+    assert.equal(await body.read(0), null);
+    assert.equal(body.state, 'whole');
+    assert.deepEqual(told, [
+      ...['reading', [10, true], 'reading', [10, true]],
+      ...['reading', [10, true], 'reading', [5, false], 'whole'],
+    ]);
+    assert.equal(await body.read(0), null);
+    assert.equal(told.length, 9, 'an end is told once');
+  });
+
+  test('R20: an endless body is cut', async () => {
+    let cancelled = false;
+    const stream = new ReadableStream({
+      pull: (controller) => controller.enqueue(new Uint8Array(1000)),
+      cancel: () => void (cancelled = true),
+    });
+    const { monitor, told } = recorder();
+    const body = new Body(new Response(stream), monitor, { take: 12_345 });
+    const { chunks, isWhole } = await drain(body);
+    assert.equal(Buffer.concat(chunks).byteLength, 12_345);
+    assert.equal(isWhole, true);
+    assert.equal(told.at(-1), 'whole');
+    assert.equal(cancelled, true);
+  });
+
+  test('R17: after fewer bytes than are wanted the next ones are waited for', async () => {
+    const { monitor, told } = recorder();
+    const body = new Body(source(new Uint8Array(30), 10).response, monitor, { skip: 5 });
+    assert.equal((await drain(body, 10)).isWhole, true);
+    assert.deepEqual(
+      told.filter((each) => Array.isArray(each)),
+      [
+        [10, true],
+        [10, false],
+        [10, false],
+      ],
+    );
+  });
+
+  test('R20: a monitor that says no makes any end a loss', async () => {
+    for (const part of [{}, { take: 0 }, { take: 10 }, { skip: 100 }]) {
+      const { monitor } = recorder();
+      const body = new Body(source(new Uint8Array(30), 10).response, monitor, part);
+      body.monitor = { ...monitor, end: () => false };
+      assert.equal((await drain(body)).isWhole, false);
+      assert.equal(body.state, 'lost');
+    }
+  });
+
+  test('R20: a chunk that does not count any more is not passed on', async () => {
+    for (const part of [{}, { skip: 5 }, { skip: 20 }, { take: 5 }]) {
+      const { monitor } = recorder();
+      const { response, state } = source(new Uint8Array(30), 10);
+      const body = new Body(response, { ...monitor, chunk: () => false }, part);
+      assert.equal(await body.read(0), LOST);
+      assert.equal(state.pulls, 1);
+    }
+  });
+
+  test('R20: a body that is cut while it skips is lost, and says nothing more', async () => {
+    const stream = new ReadableStream({ start: (c) => c.enqueue(new Uint8Array(10)) });
+    const { monitor, told } = recorder();
+    const body = new Body(new Response(stream), monitor, { skip: 20 });
+    const reading = body.read(0);
+    await eventually(() => body.received === 10);
+    assert.equal(body.isAwaited, true);
+    body.cut();
+    assert.equal(await reading, LOST);
+    assert.equal(body.isAwaited, false);
+    assert.deepEqual(told, ['reading', [10, true], 'reading']);
+  });
+
+  test('R20: a stream that breaks while it skips is told as lost', async () => {
+    /** @type {ReadableStreamDefaultController | undefined} */
+    let controller;
+    const stream = new ReadableStream({ start: (c) => void (controller = c) });
+    const { monitor, told } = recorder();
+    const body = new Body(new Response(stream), monitor, { skip: 20 });
+    const reading = body.read(0);
+    controller?.enqueue(new Uint8Array(10));
+    await eventually(() => body.received === 10);
+    controller?.error(new TypeError('reset'));
+    assert.equal(await reading, LOST);
+    assert.equal(body.state, 'lost');
+    assert.equal(told.at(-1), 'lost');
+  });
+
+  test('R20: who is told may be exchanged while the body is under way', async () => {
+    const { response } = source(new Uint8Array(30), 10);
+    const [one, two] = [recorder(), recorder()];
+    const body = new Body(response, one.monitor, { skip: 15 });
+    await body.read(0);
+    body.monitor = two.monitor;
+    await drain(body);
+    assert.equal(one.bytes, 20);
+    assert.equal(two.bytes, 10);
+    assert.equal(two.told.at(-1), 'whole');
+  });
+
+  test('R20: a response without a body is whole', async () => {
+    const { monitor, told } = recorder();
+    const body = new Body(new Response(null, { status: 204 }), monitor);
+    assert.equal(await body.read(0), null);
+    assert.deepEqual(told, ['reading', 'whole']);
+  });
+});

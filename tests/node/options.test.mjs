@@ -118,7 +118,33 @@ const BAD = [
   ['sites.segment.rotateAfter', segment({ rotateAfter: 101 })],
   ['sites.license.singleUse', { sites: { license: { singleUse: 1 } } }],
   ['sites.license.refreshBeforeRetry', { sites: { license: { refreshBeforeRetry: 'yes' } } }],
+  ['sites.segment.singleUse', segment({ singleUse: true })],
+  ['sites.key.singleUse', { sites: { key: { singleUse: false } } }],
+  ['sites.manifest.refreshBeforeRetry', { sites: { manifest: { refreshBeforeRetry: true } } }],
+  ['breaker.base', { breaker: { base: 5000, cap: 4000 } }],
+  ['breaker.base', { breaker: { base: 30_001 } }],
+  ['breaker.base', { breaker: { cap: 3999 } }],
+  ['sites.segment.container', segment({ container: 'webm' })],
+  ['sites.segment.container', segment({ container: true })],
+  ['sites.segment.resume', segment({ resume: 0 })],
+  ['sites.segment.assumeIdentity', segment({ assumeIdentity: 'yes' })],
+  ['sites.segment.trustUnexposedRange', segment({ trustUnexposedRange: null })],
+  ['sites.segment.rangeFirst', segment({ rangeFirst: 'bytes=0-' })],
+  // What is for one site alone is not for all.
+  ...['container', 'validate', 'resume', 'rangeFirst'].map(
+    (name) => /** @type {[string, unknown]} */ ([name, { [name]: true }]),
+  ),
 ];
+// A body of these sites has no container.
+for (const site of ['key', 'license', 'certificate', 'steering', 'other']) {
+  for (const container of ['hls', 'webvtt', 'mpeg-ts', 'mp4', 'webm']) {
+    BAD.push([`sites.${site}.container`, { sites: { [site]: { container } } }]);
+  }
+}
+// Media is fetched on where it stopped.
+for (const site of ['init', 'segment', 'text-segment']) {
+  BAD.push([`sites.${site}.resume`, { sites: { [site]: { resume: false } } }]);
+}
 
 /** A recovery matrix that is refused, and the key in it that is named. @type {Array<[string, unknown]>} */
 const BAD_MATRICES = [
@@ -153,7 +179,7 @@ for (const value of NO_FUNCTIONS) {
   for (const name of [...HOOKS, 'onAttemptFailed', 'onHostHealth', 'getSite']) {
     BAD.push([name, { [name]: value }]);
   }
-  for (const name of HOOKS)
+  for (const name of [...HOOKS, 'validate'])
     BAD.push([`sites.license.${name}`, { sites: { license: { [name]: value } } }]);
 }
 // What the engine is told is the engine's alone.
@@ -215,6 +241,31 @@ const GOOD = {
     ...{ sites: DEFAULT_SITES, budget: DEFAULT_BUDGET, breaker: DEFAULT_BREAKER },
   },
   'both presets': { preset: 'full' },
+  'a container wherever there is one': {
+    sites: {
+      ...{ manifest: { container: 'hls' }, playlist: { container: 'hls' } },
+      ...{ 'playlist-reload': { container: 'hls' }, 'text-segment': { container: 'webvtt' } },
+      ...{ init: { container: 'mp4' }, segment: { container: 'mpeg-ts' } },
+    },
+  },
+  'a check of the caller at any site': {
+    sites: Object.fromEntries(
+      Object.keys(DEFAULT_SITES).map((site) => [site, { validate: () => () => true }]),
+    ),
+  },
+  'ranges as they are, where it is said': {
+    sites: {
+      manifest: { resume: false },
+      key: { resume: false },
+      init: { resume: true, assumeIdentity: true, trustUnexposedRange: true, rangeFirst: true },
+      segment: { resume: false, allowOverride: true },
+    },
+  },
+  'the naive preset, which never fetches on': {
+    preset: 'naive',
+    sites: { segment: { resume: false } },
+  },
+  'a breaker whose cool-down does not grow': { breaker: { base: 5000, cap: 5000 } },
   'the naive preset, with sites of its own': {
     preset: 'naive',
     sites: { license: { attempts: 2 }, other: { attempts: 1 } },
@@ -247,6 +298,8 @@ test('R5: what is undefined keeps its default, at every depth', () => {
     ...{ headersTimeout: none, firstHeadersTimeout: none, stallTimeout: none, attempts: none },
     ...{ deadline: none, maxWait: none, onExhausted: none, allowOverride: none },
     ...{ rotateAfter: none, recovery: none, singleUse: none, refreshBeforeRetry: none },
+    ...{ container: none, validate: none, resume: none, assumeIdentity: none },
+    ...{ trustUnexposedRange: none, rangeFirst: none },
     ...Object.fromEntries(HOOKS.map((name) => [name, none])),
   };
   const given = /** @type {any} */ ({
@@ -293,6 +346,53 @@ test('R5: each number of the budget and of the breaker is taken by itself', () =
   }
 });
 
+test('R5: what a site does with ranges crosses as the last number of its row', () => {
+  const bits = { assumeIdentity: 2, trustUnexposedRange: 4, rangeFirst: 8 };
+  const usual = [...flatten({}, parseOptions({}))];
+  /** What differs from the usual. @param {import('holdfast').SiteOptions} policy */
+  const changes = (policy) => {
+    const options = { sites: { init: policy } };
+    const changed = [...flatten(options, parseOptions(options))];
+    return changed.flatMap((number, i) => (number === usual[i] ? [] : [[i, number]]));
+  };
+  const [[place, off]] = changes({ resume: false, allowOverride: true });
+  assert.equal(off, 1);
+  for (const [name, bit] of Object.entries(bits)) {
+    assert.deepEqual(changes({ [name]: true }), [[place, bit]], name);
+    assert.deepEqual(changes({ [name]: false }), [], name);
+  }
+  assert.deepEqual(changes({ resume: true }), []);
+  const all = { assumeIdentity: true, trustUnexposedRange: true, rangeFirst: true };
+  assert.deepEqual(changes({ ...all, resume: false, allowOverride: true }), [[place, 15]]);
+  const next = { sites: { segment: { rangeFirst: true, rotateAfter: 7 } } };
+  const row = [...flatten(next, parseOptions(next))].slice(place + 1, place + 13);
+  assert.equal(row[0], DEFAULT_SITES.segment.headersTimeout, 'rows have twelve numbers');
+  assert.deepEqual(row.slice(-2), [7, 8]);
+});
+
+test('R28: the checks of a site stay on this side, and cross as nothing', () => {
+  const validate = () => () => true;
+  const options = /** @type {import('holdfast').EngineOptions} */ ({
+    sites: { segment: { container: 'mp4', validate } },
+  });
+  const parsed = parseOptions(options, { sites: { init: { container: 'mp4' } } });
+  assert.equal(parsed.segment.container, 'mp4');
+  assert.equal(parsed.segment.validate, validate);
+  assert.equal(parsed.init.container, 'mp4');
+  assert.equal(parsed.key.container, undefined);
+  assert.deepEqual(flatten(options, parsed), flatten({}, parseOptions({})));
+});
+
+test('R5: a field at a site that has no use for it is refused with where it belongs', () => {
+  for (const [site, policy, message] of /** @type {const} */ ([
+    ['segment', { singleUse: true }, /singleUse must be left out: it is for license, certificate/],
+    ['key', { container: 'mp4' }, /container must be left out: it is for manifest, playlist,/],
+    ['segment', { resume: false }, /resume must be true at this site \(allowOverride: true/],
+  ])) {
+    assert.throws(() => parseOptions({ sites: { [site]: policy } }), { message });
+  }
+});
+
 test("R5: a recovery matrix crosses as rules: the engine's for all sites, a site's for its own", () => {
   const options = /** @type {import('holdfast').EngineOptions} */ ({
     recovery: { 404: 'retry', denied: 'fail' },
@@ -307,9 +407,10 @@ test("R5: a recovery matrix crosses as rules: the engine's for all sites, a site
 
 test('R7: the naive preset is hls.js as it is: three retries of every site but "other"', () => {
   const parsed = parseOptions({ preset: 'naive', sites: { key: { attempts: 2 } } });
-  for (const [site, { attempts, onExhausted }] of Object.entries(parsed)) {
+  for (const [site, { attempts, onExhausted, resume }] of Object.entries(parsed)) {
     assert.equal(attempts, { key: 2, other: 1 }[site] ?? 4, site);
     assert.equal(onExhausted, 'reject');
+    assert.equal(resume, site === 'other' ? undefined : false);
   }
 });
 
@@ -434,7 +535,11 @@ const BAD_SOURCES = [
   ['source.sites.segment.attempts', segment({ attempts: 0 })],
   ['source.sites.segment.rotateAfter', segment({ rotateAfter: 'never' })],
   ['source.sites.license.shouldRetry', { sites: { license: { shouldRetry: true } } }],
+  ['source.sites.key.container', { sites: { key: { container: 'mp4' } } }],
+  ['source.sites.segment.singleUse', segment({ singleUse: true })],
+  ['source.sites.segment.validate', segment({ validate: 'mp4' })],
   ['sites.key.attempts', { sites: { key: { attempts: 9 } } }],
+  ['sites.segment.resume', segment({ resume: false })],
   ...HOOKS.flatMap((name) =>
     NO_FUNCTIONS.map(
       (value) =>

@@ -6,7 +6,7 @@
 
 use holdfast::core::{
     Action, Alternatives, Answer, Config, Delivery, Engine, Expiry, Hooks, Limited, Marks, Matter,
-    Millis, Playback, Recovery, RequestId, ResponseFacts, Rule, Scope, Site, StartRequest,
+    Millis, Playback, Recovery, RequestId, ResponseFacts, Rule, Scope, Site, StartRequest, Wanted,
 };
 
 /// The decision log of the session, one entry a line, and what is known at its end.
@@ -84,6 +84,8 @@ const fn asked(site: Site, host: u32, meets: &'static [Meets]) -> Asked {
             hooks: Hooks(0),
             optional: false,
             directives: false,
+            ahead: false,
+            resource: 0,
         },
         alternatives: Alternatives::Unknown,
         streaming: false,
@@ -338,6 +340,7 @@ impl Session {
             blocking: asked.blocking,
             alternatives: asked.alternatives,
             marks: Marks { url, ..asked.marks },
+            wanted: Wanted::default(),
         };
         self.engine.handle_start(start, Millis::new(self.now));
     }
@@ -369,7 +372,7 @@ impl Session {
                 engine.handle_chunk(request, attempt, bytes, true, now);
             }
             Fact::End => {
-                engine.handle_body_end(request, attempt, now);
+                engine.handle_body_end(request, attempt, true, now);
             }
             Fact::Lost => engine.handle_body_lost(request, attempt, now),
             Fact::Opinion(number, answer) => engine.handle_answer(request, number, answer, now),
@@ -396,7 +399,7 @@ impl Session {
                     self.questions.1 += 1;
                     self.post(after, request, 0, Fact::Refreshed(credential, number, renewed));
                 }
-                Action::Send { request, attempt } => self.send(request, attempt),
+                Action::Send { request, attempt, .. } => self.send(request, attempt),
                 _ => {}
             }
         }
@@ -416,7 +419,7 @@ impl Session {
         let mut parts: Vec<(f64, Fact)> = Vec::new();
         match meets {
             Meets::Body(bytes, takes) => {
-                facts.length = Some(bytes);
+                facts.representation.length = Some(bytes);
                 parts.extend([(takes / 2.0, Fact::Chunk(bytes / 2.0))]);
                 parts.extend([(takes / 2.0, Fact::Chunk(bytes / 2.0)), (0.0, Fact::End)]);
             }

@@ -48,10 +48,18 @@ export const ON_REQUEST = {
   fuzz: { 'cargo-fuzz': { version: '0.13.2', programs: ['cargo-fuzz'] } },
 };
 
+/** What drives Firefox and WebKit: Debian's packages, and the programs that are wanted of them. */
+const OTHER_BROWSERS = {
+  'firefox-esr': ['firefox-esr', 'firefox'],
+  'webkit2gtk-driver': ['WebKitWebDriver'],
+  xvfb: ['Xvfb'],
+  openssl: ['openssl'],
+};
+
 const WASM_TARGET = 'wasm32-unknown-unknown';
 
 /** @typedef {Record<string, { version: string, programs: string[] }>} Tools */
-/** @typedef {'npm' | 'rust' | 'wasm-tools' | 'browser' | 'media' | 'build' | 'mutants' | 'fuzz'} Part */
+/** @typedef {'npm' | 'rust' | 'wasm-tools' | 'browser' | 'browsers' | 'media' | 'build' | 'mutants' | 'fuzz'} Part */
 
 /**
  * `ready` is cheap and starts no installer; `prepare` runs only where it says no. A part that is
@@ -92,6 +100,12 @@ const PARTS = {
     ready: async () => Boolean(findChromium() && findChromedriver()),
     prepare: () => installPackages(['chromium', 'chromium-driver']),
   },
+  browsers: {
+    needs: ['browser'],
+    shared: true,
+    ready: async () => missingPackages(OTHER_BROWSERS).length === 0,
+    prepare: () => installPackages(missingPackages(OTHER_BROWSERS)),
+  },
   media: { needs: [], ready: async () => false, prepare: prepareMedia },
   build: {
     needs: ['npm', 'rust', 'wasm-tools'],
@@ -106,9 +120,9 @@ const begun = new Map();
 /**
  * Makes sure of the named parts and of what they need: `npm` node_modules, `rust` compiler and
  * wasm target, `wasm-tools` wasm-pack and wasm-bindgen, `browser` Chromium and chromedriver,
- * `media` the lab's generated media, `build` js/pkg, `mutants` cargo-mutants, `fuzz` cargo-fuzz and a
- * nightly Rust. Installs what is missing and says so on stderr. Rejects, with a sentence that says
- * what to do, where it cannot.
+ * `browsers` Firefox, WebKit and openssl besides, `media` the lab's generated media, `build` js/pkg,
+ * `mutants` cargo-mutants, `fuzz` cargo-fuzz and a nightly Rust. Installs what is missing and says
+ * so on stderr. Rejects, with a sentence that says what to do, where it cannot.
  * @param {Part[]} parts
  */
 export async function ensureReady(parts) {
@@ -308,19 +322,31 @@ async function prepareFuzz() {
 
 // Packages of the system
 
+/**
+ * The packages none of whose programs is on the search path.
+ * @param {Record<string, string[]>} packages programs by package
+ * @param {string} [searchPath]
+ */
+export function missingPackages(packages, searchPath) {
+  return Object.keys(packages).filter((name) => !findOnPath(packages[name], searchPath));
+}
+
+/** What to do where these cannot be installed. @param {string} list of packages */
+export const packagesAdvice = (list) =>
+  `Missing: ${list}. On Debian and Ubuntu run \`sudo apt-get update && sudo apt-get install ${list}\`; ` +
+  'elsewhere install Chromium or Chrome with its chromedriver, Firefox, WebKitWebDriver with Xvfb, ' +
+  'openssl, and ffmpeg. The variables CHROMIUM and CHROMEDRIVER may name a browser and driver that ' +
+  'are not on PATH.';
+
 /** @param {string[]} packages */
 async function installPackages(packages) {
   const list = packages.join(' ');
-  if (process.getuid?.() !== 0 || !findOnPath('apt-get')) {
-    throw new Error(
-      `Missing: ${list}. On Debian and Ubuntu run \`sudo apt-get update && sudo apt-get install ${list}\`; ` +
-        'elsewhere install Chromium or Chrome with its chromedriver, and ffmpeg. The variables CHROMIUM ' +
-        'and CHROMEDRIVER may name a browser and driver that are not on PATH.',
-    );
-  }
+  if (process.getuid?.() !== 0 || !findOnPath('apt-get')) throw new Error(packagesAdvice(list));
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   await runQuietly('reading the package lists', 'about 10 s', 'apt-get', ['update'], { env });
-  const args = ['install', '--yes', '--no-install-recommends', ...packages];
+  // Another installer may be at work: it is waited for.
+  const wait = ['-o', 'DPkg::Lock::Timeout=300'];
+  const args = ['install', '--yes', '--no-install-recommends', ...wait, ...packages];
   await runQuietly(`installing ${list}`, 'about a minute', 'apt-get', args, { env });
 }
 

@@ -11,7 +11,9 @@ import {
   ROOT,
   checkRustVersion,
   ensureReady,
+  missingPackages,
   nodeModulesMatchLock,
+  packagesAdvice,
 } from './setup.mjs';
 
 /** @param {import('node:test').TestContext} t */
@@ -57,6 +59,14 @@ test('a program is found on the path in the order of its names, and must be exec
   const path = [first, second].join(delimiter);
   assert.equal(findOnPath(['absent', 'tool'], path), join(second, 'tool'));
   assert.equal(findOnPath('absent', path), undefined);
+});
+
+test('a package is missing if none of its programs is there, and the advice names it', (t) => {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'firefox'), '', { mode: 0o755 });
+  const packages = { 'firefox-esr': ['firefox-esr', 'firefox'], xvfb: ['Xvfb'] };
+  assert.deepEqual(missingPackages(packages, folder), ['xvfb']);
+  assert.match(packagesAdvice('xvfb'), /apt-get install xvfb`/);
 });
 
 /**

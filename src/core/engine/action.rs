@@ -4,21 +4,29 @@ use crate::core::breaker::HealthState;
 use crate::core::error::{FailedAttempt, Failure};
 use crate::core::hook::Hook;
 use crate::core::request::RequestId;
+use crate::core::resume::Ask;
 use crate::core::throttle::ThrottleState;
 
 /// What the driver has to do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Action {
-    /// The response may be handed to the caller; read its body. `inspect` asks to look at its
-    /// first bytes for a page where media was asked for.
+    /// The response may be handed to the caller; read its body.
     Accept {
         /// Whose.
         request: RequestId,
         /// Which attempt's.
         attempt: u32,
-        /// Whether the first bytes must be looked at.
+        /// Whether the bytes must be looked at: a page is not what was asked for.
         inspect: bool,
+        /// Whether the body follows what was delivered; otherwise it starts over.
+        resumed: bool,
+        /// Whether it answers for a part that only the engine asked for.
+        part: bool,
+        /// So many bytes of it are with the caller already.
+        skip: f64,
+        /// So many are passed on then at most; infinite where its own end counts.
+        take: f64,
     },
     /// Ask a hook; the answer goes to [`Engine::handle_answer`](super::Engine::handle_answer).
     Ask {
@@ -33,6 +41,13 @@ pub enum Action {
     Changed,
     /// Abort the attempt.
     Cut {
+        /// Whose.
+        request: RequestId,
+        /// Which attempt.
+        attempt: u32,
+    },
+    /// The attempt has ended as it was to, and another one follows.
+    Ended {
         /// Whose.
         request: RequestId,
         /// Which attempt.
@@ -89,6 +104,10 @@ pub enum Action {
         request: RequestId,
         /// Which attempt, from 1.
         attempt: u32,
+        /// What it asks for.
+        ask: Ask,
+        /// Whether what a cache has of it is known to be wrong.
+        reload: bool,
     },
 }
 

@@ -11,6 +11,7 @@ use crate::core::hook::{Hook, Hooks};
 use crate::core::host::Host;
 use crate::core::log::LogEvent;
 use crate::core::request::{Marks, Request, State};
+use crate::core::resume::Ask;
 use crate::core::retry::{Alternatives, Exhausted, Wait, WaitReason, hold_interval};
 use crate::core::site::Site;
 use crate::core::throttle::Throttle;
@@ -23,6 +24,8 @@ enum Admission {
     /// The tabs have to agree on who probes the host.
     Elect,
     Go,
+    /// The path or its lane has no room for it.
+    Held(WaitReason),
     /// Not before then.
     Later(WaitReason, Millis),
     Never(Reason),
@@ -53,13 +56,13 @@ impl Engine {
             Admission::Expired => self.refresh(index, now),
             Admission::Elect => self.ask(index, Hook::Probe, ELECTION, now),
             Admission::Go if naive => self.send(index, now),
-            Admission::Go if !self.online && self.requests[index].attempts > 0 => {
-                self.wait(index, Wait { delay: Millis::ZERO, reason: WaitReason::Offline }, now);
-            }
             Admission::Go => {
                 if !self.ask_before_repeating(index, now) {
                     self.send(index, now);
                 }
+            }
+            Admission::Held(reason) => {
+                self.wait(index, Wait { delay: Millis::ZERO, reason }, now);
             }
             Admission::Later(reason, at) => self.defer(index, reason, at, now),
             Admission::Never(reason) => self.give_up(index, reason, now),
@@ -103,11 +106,14 @@ impl Engine {
             }
         }
         let probes = host.breaker.health(&self.config.breaker, now).health != Health::Closed;
-        if !first && !request.is_replay() && self.source.is_spent() {
+        if !request.is_free() && self.source.is_spent() {
             return Admission::Never(Reason::Budget);
         }
-        if !first && !probes && !request.is_probe() && !self.covers(request) {
+        if !request.is_free() && !probes && !request.is_probe() && !self.covers(request) {
             return Admission::Unpaid;
+        }
+        if let Some(reason) = self.held(request, now) {
+            return Admission::Held(reason);
         }
         if probes && self.elects && !request.elected {
             return Admission::Elect;
@@ -178,6 +184,7 @@ impl Engine {
             request.generation = credential.generation;
         }
         let waited = matches!(request.state, State::Waiting(_)) && request.since < now;
+        request.unfailed = false;
         request.attempts += 1;
         request.ladder += 1;
         request.state = State::Headers;
@@ -187,14 +194,16 @@ impl Engine {
         request.timers.stop_all();
         request.bound = timeout;
         request.timers.set(Timer::Headers, now + timeout);
-        let (id, attempt) = (request.id, request.attempts);
+        let (id, attempt, from_origin) = (request.id, request.attempts, request.reload);
         let reload = request.site.is_reload().then_some(request.marks.url);
         let shown = request.last_failure.is_some() || waited;
         if let Some(url) = reload {
             self.keep_reload(url, now);
         }
-        self.note(now, id, attempt, LogEvent::Sent, 0, 0.0);
-        self.actions.push(Action::Send { request: id, attempt });
+        let ask = self.set_out(index, now);
+        let from = if let Ask::Part(first, _) = ask { first } else { 0.0 };
+        self.note(now, id, attempt, LogEvent::Sent, ask.code(), from);
+        self.actions.push(Action::Send { request: id, attempt, ask, reload: from_origin });
         if shown {
             self.actions.push(Action::Changed);
         }
@@ -213,7 +222,7 @@ impl Engine {
     /// A retry is sent: it costs what it costs, unless time has paid for it.
     fn pay(&mut self, index: usize, now: Millis) {
         let request = &self.requests[index];
-        let free = request.attempts == 0 || request.is_replay();
+        let free = request.is_free();
         if free || request.site == Site::Other || self.config.naive {
             return;
         }
@@ -228,7 +237,7 @@ impl Engine {
 
     /// A success earns, if it is one of a first attempt; any ends an episode.
     pub(super) fn earn(&mut self, gone: &Request, now: Millis) {
-        let earned = if gone.attempts == 1 { self.config.budget.earn } else { 0.0 };
+        let earned = if gone.attempts == gone.legs + 1 { self.config.budget.earn } else { 0.0 };
         self.hosts[gone.host as usize].bucket.earn(earned);
         self.budget.earn(earned);
         self.source.handle_success(earned);

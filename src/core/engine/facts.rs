@@ -2,6 +2,7 @@
 
 use crate::core::clock::Millis;
 use crate::core::request::{Delivery, Marks, RequestId};
+use crate::core::resume::{Representation, Wanted};
 use crate::core::retry::Alternatives;
 use crate::core::site::Site;
 
@@ -26,17 +27,17 @@ pub struct StartRequest {
     pub alternatives: Alternatives,
     /// What else is known of it.
     pub marks: Marks,
+    /// The bytes that are asked for.
+    pub wanted: Wanted,
 }
 
 /// The head of a response, as facts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ResponseFacts {
     /// The status; 0 for a response of type `opaque` or `opaqueredirect`.
     pub status: u16,
-    /// `Content-Length`, where it can be read. It is a hint: that of an encoded body is not
-    /// the length of the bytes that are seen, and whether it is encoded may be hidden. Bodies
-    /// that end too early are refused by the browser itself.
-    pub length: Option<f64>,
+    /// What its body is made from.
+    pub representation: Representation,
     /// `Retry-After`, where it can be read and is in the grammar.
     pub retry_after: Option<Millis>,
     /// What the rate-limit detector says of a refusal, if it says something (R44).
@@ -48,7 +49,13 @@ pub struct ResponseFacts {
 impl ResponseFacts {
     /// A response of which nothing else is known.
     pub const fn of(status: u16) -> Self {
-        Self { status, length: None, retry_after: None, limited: None, expiry: Expiry::Unknown }
+        Self {
+            status,
+            representation: Representation::UNKNOWN,
+            retry_after: None,
+            limited: None,
+            expiry: Expiry::Unknown,
+        }
     }
 }
 

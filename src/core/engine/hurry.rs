@@ -80,6 +80,7 @@ impl Engine {
 
     /// What waits for its turn with a host, a pacer or a URL is told the new time of it.
     pub(super) fn retime(&mut self, now: Millis) {
+        self.release_held(now);
         let mut changed = false;
         for index in 0..self.requests.len() {
             let request = &self.requests[index];

@@ -1,5 +1,6 @@
 //! From a failed attempt to what follows: a wait, a hold, or the verdict.
 
+use super::resume::WORTH;
 use super::{Action, Engine, Expiry, Limited, Scope};
 use crate::core::backoff::FLOOR;
 use crate::core::breaker::Evidence;
@@ -60,17 +61,24 @@ impl Engine {
                 let aside = Aside { limit: Some(request.bound), ..Aside::default() };
                 self.fail_attempt(index, Outcome::HeadersTimeout, aside, now);
             }
-            Timer::Retry if matches!(request.state, State::Waiting(WaitReason::Offline)) => {
-                self.give_up(index, Reason::HoldLimit, now);
+            Timer::Retry => {
+                let is_over = match request.state {
+                    State::Waiting(WaitReason::Offline) => true,
+                    State::Waiting(WaitReason::Held | WaitReason::Window) => {
+                        let late = now - request.since >= self.config.hold_limit;
+                        late && self.held(&self.requests[index], now).is_some()
+                    }
+                    _ => false,
+                };
+                if is_over {
+                    self.give_up(index, Reason::HoldLimit, now);
+                } else {
+                    self.depart(index, now);
+                }
             }
-            Timer::Retry if !self.online && !self.config.naive => {
-                let wait = Wait { delay: Millis::ZERO, reason: WaitReason::Offline };
-                self.wait(index, wait, now);
-            }
-            Timer::Retry => self.depart(index, now),
             Timer::Hook => self.answered(index, Answer::Default, now),
             // No request's own.
-            Timer::Refresh => {}
+            Timer::Plan | Timer::Refresh => {}
             Timer::Stall => self.fire_stall(index, due, now),
             Timer::StallSuspect => {
                 let (id, attempt) = (request.id, request.attempts);
@@ -113,7 +121,11 @@ impl Engine {
             }
             None => self.decide(index, Answer::Default, now),
         }
-        self.retime(now);
+        if self.must_replan {
+            self.replan(now);
+        } else {
+            self.retime(now);
+        }
     }
 
     /// Writes a failure into the books of the request, its host and its pacers. Says what the
@@ -153,7 +165,12 @@ impl Engine {
         let duration = now - request.since;
         let in_body = matches!(request.state, State::Body(_));
         let bytes = if let State::Body(body) = &request.state { body.received } else { 0.0 };
-        let released = request.has_released();
+        let progress = self.keep(index);
+        let released = self.is_stuck(&self.requests[index], now);
+        let goes_on = progress >= WORTH && self.way_on(&self.requests[index], now).is_some();
+        let request = &mut self.requests[index];
+        let blameless = blameless || goes_on;
+        let counts = counts && !goes_on;
         let host = &mut self.hosts[number];
         if counts {
             host.handle_failure(in_body, now);
@@ -170,6 +187,10 @@ impl Engine {
             FailureClass::Timeout => request.header_timeouts += 1,
             FailureClass::Stall => request.stalls += 1,
             _ => {}
+        }
+        if goes_on {
+            // Nor is one that has brought playback on.
+            request.ladder = request.ladder.saturating_sub(1);
         }
         let bit = 1 << class as u32;
         let repeated = request.failed_in & bit != 0;
@@ -225,6 +246,9 @@ impl Engine {
             request.ladder = request.ladder.saturating_sub(1);
         }
         self.give_slots_back(index, now);
+        if general.adverse && !held_back && site != Site::Other {
+            self.handle_bad_link(now);
+        }
         if class == FailureClass::Transport && !blameless && !naive {
             self.suspect(index, duration < Millis::from_secs(1.0) && bytes == 0.0, now);
         }
@@ -383,8 +407,9 @@ impl Engine {
 
     pub(super) fn wait(&mut self, index: usize, wait: Wait, now: Millis) {
         let Wait { delay, reason } = wait;
-        // Without a network only `handle_online` ends the wait; the timer is its limit.
-        let delay = if reason == WaitReason::Offline { self.config.hold_limit } else { delay };
+        // These waits are ended from elsewhere; the timer is their limit.
+        let is_held = matches!(reason, WaitReason::Held | WaitReason::Offline | WaitReason::Window);
+        let delay = if is_held { self.config.hold_limit } else { delay };
         let request = &mut self.requests[index];
         // Who is put off again in a queue goes on to wait.
         let goes_on = matches!(request.state, State::Waiting(before) if before == reason);

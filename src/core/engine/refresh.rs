@@ -62,7 +62,7 @@ impl Engine {
         let evident = class == FailureClass::Denied
             || expiry == Expiry::Expired
             || recovery == Some(Recovery::Refresh);
-        if fixed || expiry == Expiry::Denied || self.config.naive || request.has_released() {
+        if fixed || expiry == Expiry::Denied || self.config.naive || self.is_stuck(request, now) {
             return None;
         }
         if licensed {

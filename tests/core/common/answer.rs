@@ -92,7 +92,7 @@ impl Answer {
     }
 
     pub(crate) fn length(self, bytes: f64) -> Self {
-        self.with(|facts| facts.length = Some(bytes))
+        self.with(|facts| facts.representation.length = Some(bytes))
     }
 
     pub(crate) fn limited(self, limited: Limited) -> Self {

@@ -1,6 +1,6 @@
 //! What a test asks the engine for.
 
-use holdfast::core::{Alternatives, Delivery, Hooks, Marks, Site};
+use holdfast::core::{Alternatives, Delivery, Hooks, Marks, Site, Wanted};
 
 use super::answer::{Answer, ok};
 
@@ -16,6 +16,7 @@ pub(crate) struct Ask {
     pub(crate) alternatives: Alternatives,
     /// A URL of 0 stands for one that no other request has.
     pub(crate) marks: Marks,
+    pub(crate) wanted: Wanted,
     pub(crate) answers: Vec<Answer>,
 }
 
@@ -30,6 +31,7 @@ pub(crate) fn ask(site: Site) -> Ask {
         blocking: false,
         alternatives: Alternatives::Unknown,
         marks: Marks::default(),
+        wanted: Wanted::default(),
         answers: vec![ok(100_000.0)],
     }
 }

@@ -48,7 +48,7 @@ struct Watch {
 impl Contract {
     pub(crate) fn handle_action(&mut self, action: &Action, now: f64) {
         match *action {
-            Action::Send { request, attempt } => self.handle_send(request.0, attempt, now),
+            Action::Send { request, attempt, .. } => self.handle_send(request.0, attempt, now),
             Action::Accept { request, attempt, .. } => {
                 let watch = self.alive(request);
                 assert!(watch.under_way && watch.attempt == attempt, "{action:?} names no attempt");

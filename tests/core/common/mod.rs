@@ -122,6 +122,7 @@ impl World {
                 url: if ask.marks.url == 0 { 1_000_000 + id } else { ask.marks.url },
                 ..ask.marks
             },
+            wanted: ask.wanted,
         };
         self.contract.handle_start(id);
         self.engine.handle_start(start, self.millis());
@@ -230,7 +231,7 @@ impl World {
                 self.engine.handle_chunk(id, attempt, bytes, reading, now);
             }
             Fact::End(id, attempt) => {
-                self.engine.handle_body_end(id, attempt, now);
+                self.engine.handle_body_end(id, attempt, true, now);
             }
             Fact::Lost(id, attempt) => self.engine.handle_body_lost(id, attempt, now),
             Fact::Page(id, attempt) => self.engine.handle_intercepted(id, attempt, now),
@@ -248,7 +249,7 @@ impl World {
         while let Some(action) = self.engine.poll() {
             self.contract.handle_action(&action, self.now);
             match action {
-                Action::Send { request, attempt } => {
+                Action::Send { request, attempt, .. } => {
                     self.sent.push(Sent { request: request.0, attempt, at: self.now });
                     self.network.send(request, attempt, self.now);
                 }

@@ -1,0 +1,229 @@
+// @ts-check
+/**
+ * What reaches a player is what it asked for (R28): pages, wrong containers, and bodies that
+ * break off where no length tells. Only what is certain counts: servers label playlists and
+ * segments with all sorts of types.
+ */
+import { LOST } from './body.js';
+import { concat } from './bytes.js';
+import { attempt } from './state.js';
+
+/** @typedef {import('./index.d.ts').SitePolicy} SitePolicy */
+
+const NOTHING = new Uint8Array();
+/** So many bytes tell what a body is, behind white space and the like; a packet and one more do. */
+const ENOUGH = 16;
+const PACKET = 188;
+/** Nobody waits longer for white space and the like to end, in bytes. */
+const PATIENCE = 1024;
+/** What may come before the first element of a page; the last of it may still be under way. */
+const PROLOG = /^(<(\?xml|!--)[^>]*(>\s*|$))*/i;
+
+/**
+ * @typedef {object} Facts
+ * @property {boolean} inspect whether HTML and JSON pages are refused
+ * @property {string} type the content type, for that
+ * @property {SitePolicy['container']} [container] what the body must start like
+ * @property {boolean} boxes whether the last ISO-BMFF box must be whole: no length is known
+ * @property {import('./index.d.ts').BodyValidator} [validate]
+ */
+
+/**
+ * Judges one representation from its first byte, over however many attempts deliver it. Bytes are
+ * held back only before any was passed on: an attempt that goes on is behind them, and one that
+ * starts over needs a new judge.
+ */
+export class Integrity {
+  #facts;
+  /** @type {Uint8Array | undefined} the first bytes, until they are enough to be judged */
+  #start;
+  /** @type {Boxes | undefined} */
+  #boxes;
+  /** Bytes that were passed on. */
+  #size = 0;
+
+  /** @param {Facts} facts */
+  constructor(facts) {
+    this.#facts = facts;
+    if (facts.inspect || facts.container) this.#start = NOTHING;
+    if (facts.boxes) this.#boxes = new Boxes();
+  }
+
+  /** Whether the declared type is reason enough to look before the head is passed on. */
+  get suspicious() {
+    const { inspect, type } = this.#facts;
+    return inspect && this.#start !== undefined && /html|json/i.test(type);
+  }
+
+  /**
+   * What may be passed on now, with what was held back, or `LOST`: it is not what was asked for.
+   *
+   * @param {Uint8Array | undefined} chunk
+   * @param {boolean} done whether nothing follows
+   * @returns {Uint8Array | undefined | import('./body.js').Lost}
+   */
+  push(chunk, done) {
+    const passed = this.#start ? this.#first(this.#start, chunk, done) : chunk;
+    if (passed === LOST || !passed?.byteLength) return passed;
+    if (this.#refuses(passed)) return LOST;
+    this.#boxes?.push(passed);
+    this.#size += passed.byteLength;
+    return passed;
+  }
+
+  /** What is to be said of a body that has ended. @returns {'whole' | 'cut' | 'wrong'} */
+  end() {
+    const isPacketCut = this.#facts.container === 'mpeg-ts' && this.#size % PACKET > 0;
+    if (isPacketCut || this.#boxes?.isCut) return 'cut';
+    return this.#refuses(null) ? 'wrong' : 'whole';
+  }
+
+  /**
+   * Holds the first bytes back until there are enough to judge them.
+   *
+   * @param {Uint8Array} held
+   * @param {Uint8Array} [chunk]
+   * @param {boolean} [done]
+   * @returns {Uint8Array | undefined | import('./body.js').Lost}
+   */
+  #first(held, chunk = NOTHING, done) {
+    const { inspect, type, container } = this.#facts;
+    const start = held.byteLength > 0 ? concat([held, chunk]) : chunk;
+    this.#start = start;
+    const enough = container === 'mpeg-ts' ? PACKET + 1 : ENOUGH;
+    const isShort =
+      start.byteLength < PATIENCE && textOf(start).replace(PROLOG, '').length < enough;
+    // Nothing at all is no page: that it is empty is for others to say.
+    if (start.byteLength === 0 || (isShort && !done)) return undefined;
+    this.#start = undefined;
+    const isRight = container ? STARTS[container](start) : !(inspect && isPage(start, type));
+    return isRight ? start : LOST;
+  }
+
+  /** @param {Uint8Array | null} chunk */
+  #refuses(chunk) {
+    const { validate } = this.#facts;
+    return validate !== undefined && attempt(() => validate(chunk)) === false;
+  }
+}
+
+/**
+ * The judge of a response that starts from the first byte of what was asked for; `undefined`
+ * where there is nothing to check.
+ *
+ * @param {object} request
+ * @param {import('./index.d.ts').Site} request.site
+ * @param {string} request.url
+ * @param {Pick<SitePolicy, 'container' | 'validate'>} request.policy
+ * @param {string | null} [request.range] the caller's own: it may end within a box
+ * @param {boolean} [request.noBody] a success has no body
+ * @param {Response} response
+ * @param {boolean} inspect whether pages are refused at this site
+ */
+export function integrityFor({ site, url, policy, range, noBody }, response, inspect) {
+  const { ok, status, headers } = response;
+  if (!ok || noBody) return undefined;
+  const made = attempt(() => policy.validate?.({ site, url, status, headers }));
+  const validate = typeof made === 'function' ? made : undefined;
+  const boxes = /^(init|segment)$/.test(site) && !range && !headers.has('content-length');
+  const { container } = policy;
+  if (!(inspect || container || validate || boxes)) return undefined;
+  const type = headers.get('content-type') ?? '';
+  return new Integrity({ inspect, type, container, boxes, validate });
+}
+
+const latin1 = (/** @type {Uint8Array} */ bytes) =>
+  new TextDecoder('latin1').decode(bytes.subarray(0, 2 * PATIENCE));
+
+/** The beginning, a character a byte, behind the byte order mark of UTF-8 and white space. */
+const textOf = (/** @type {Uint8Array} */ bytes) => latin1(bytes).replace(/^(ï»¿)?\s*/, '');
+
+/**
+ * Whether bytes are the start of an HTML page or, where the type says so, of a JSON document.
+ *
+ * @param {Uint8Array} bytes
+ * @param {string} type
+ */
+export function isPage(bytes, type) {
+  const start = textOf(bytes).toLowerCase();
+  const element = start.replace(PROLOG, '');
+  if (/^<(!doctype html|html|head|body|script|title)\b/.test(element)) return true;
+  if (/html/i.test(type)) return start.startsWith('<');
+  return /json/i.test(type) && /^[{[]/.test(start);
+}
+
+/** How each container starts. @type {Record<string, (start: Uint8Array) => boolean>} */
+const STARTS = {
+  // RFC 8216, 4.1: first of all; white space before it harms no parser that is in use.
+  hls: (start) => textOf(start).startsWith('#EXTM3U'),
+  webvtt: (start) => /^(ï»¿)?WEBVTT/.test(latin1(start)),
+  'mpeg-ts': (start) => start[0] === 0x47 && (start[PACKET] ?? 0x47) === 0x47,
+  mp4: (start) => FIRST_BOX.test(latin1(start).slice(4, 8)),
+};
+
+/** What a file or a segment may begin with (ISO/IEC 14496-12). */
+const FIRST_BOX = /^(ftyp|styp|moof|moov|sidx|ssix|emsg|prft|free|skip|mdat|pdin|uuid|wide|mfra)$/;
+const MOOF = 0x6d6f_6f66;
+const MDAT = 0x6d64_6174;
+
+/**
+ * Walks the top-level boxes of an ISO-BMFF body (ISO/IEC 14496-12, 4.2) by their headers. What
+ * does not start like one, or makes no sense later, is not judged.
+ */
+class Boxes {
+  #header = new DataView(new ArrayBuffer(16));
+  /** Bytes of the header that are there. */
+  #have = 0;
+  /** Bytes of the box under way that are still to come. */
+  #left = 0;
+  #isFirst = true;
+  /** Whether the last fragment has no media data yet. */
+  #isOpen = false;
+  #isOver = false;
+
+  /** Whether the body must not end here. */
+  get isCut() {
+    // The first header begins with a zero in all that is of a sane size, and nothing else does.
+    const isOther = this.#isFirst && this.#header.getUint8(0) > 0;
+    const isWithin = this.#have > 0 || this.#left > 0 || this.#isOpen;
+    return isWithin && !isOther && !this.#isOver;
+  }
+
+  /** @param {Uint8Array} chunk */
+  push(chunk) {
+    for (let at = 0; at < chunk.byteLength && !this.#isOver;) {
+      if (this.#left > 0) {
+        const step = Math.min(this.#left, chunk.byteLength - at);
+        this.#left -= step;
+        at += step;
+      } else {
+        this.#header.setUint8(this.#have, chunk[at]);
+        this.#have += 1;
+        at += 1;
+        if (this.#have >= 8) this.#enter();
+      }
+    }
+  }
+
+  /** A header may be complete. */
+  #enter() {
+    const header = this.#header;
+    const have = this.#have;
+    const type = header.getUint32(4);
+    if (this.#isFirst && !FIRST_BOX.test(latin1(new Uint8Array(header.buffer, 4, 4)))) {
+      this.#isOver = true;
+      return;
+    }
+    this.#isFirst = false;
+    let size = header.getUint32(0);
+    if (size === 1) {
+      if (have < 16) return;
+      size = header.getUint32(8) * 2 ** 32 + header.getUint32(12);
+    }
+    // 0 is to the end of the body; other sizes below that of the header mean nothing.
+    this.#isOver = size < have;
+    this.#isOpen = type === MOOF || (this.#isOpen && type !== MDAT);
+    this.#left = size - have;
+    this.#have = 0;
+  }
+}

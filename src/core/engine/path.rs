@@ -1,0 +1,264 @@
+//! What the path allows right now, and what a change of it does to requests (R81, R86 to R90).
+
+use super::hurry::Hurry;
+use super::{Action, Engine};
+use crate::core::advice::{Advice, Standing};
+use crate::core::breaker::Evidence;
+use crate::core::clock::Millis;
+use crate::core::log::LogEvent;
+use crate::core::path::{Allowed, ConnectionClass, PathSample, Plan, PlanInputs, class, plan};
+use crate::core::request::{Request, RequestId, State};
+use crate::core::retry::{Wait, WaitReason};
+use crate::core::site::SiteClass;
+use crate::core::timer::Timer;
+
+/// What is shown of the path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PathState {
+    /// The kind of connection.
+    pub class: ConnectionClass,
+    /// The number of the path.
+    pub generation: u32,
+    /// What is allowed on it; over all hosts, the least.
+    pub plan: Plan,
+}
+
+impl Engine {
+    /// What is known of the path now.
+    pub fn handle_path(&mut self, sample: PathSample, now: Millis) {
+        let was_offline = self.is_offline();
+        if self.path.handle_sample(sample) {
+            self.adverse.reset();
+            for host in &mut self.hosts {
+                host.breaker.pull_forward(self.dice.f64(), now);
+            }
+            self.tell_class(now);
+        }
+        if was_offline && !self.is_offline() {
+            self.hurry(Hurry::NetworkBack, now);
+        }
+        self.replan(now);
+    }
+
+    /// Whether the user has said to go on whatever it costs (P7).
+    pub fn handle_consent(&mut self, consent: bool, now: Millis) {
+        self.consent = consent;
+        self.replan(now);
+    }
+
+    /// What a host advises (R89). It is said of the host of a request that is under way.
+    pub fn handle_advice(&mut self, request: RequestId, advice: Advice, now: Millis) {
+        let Some(index) = self.position(request) else { return };
+        let number = self.requests[index].host;
+        let standing = &mut self.hosts[number as usize].advice;
+        standing.adopt(advice, now);
+        let sessions = f64::from(standing.sessions(now));
+        self.note(now, RequestId(0), 0, LogEvent::Advised, number, sessions);
+        self.actions.push(Action::Changed);
+        self.retime(now);
+    }
+
+    /// What is shown of the path.
+    pub fn path_state(&self, now: Millis) -> PathState {
+        let usual = self.plan_for(&Standing::default(), self.online, now);
+        let plan = self.hosts.iter().fold(usual, |least, host| {
+            let plan = self.plan_for(&host.advice, self.online, now);
+            Plan {
+                allowed: least.allowed.min(plan.allowed),
+                max_in_flight: least.max_in_flight.min(plan.max_in_flight),
+                range_window: lower(least.range_window, plan.range_window),
+                abr_cap: lower(least.abr_cap, plan.abr_cap),
+                max_buffer_ahead: lower(least.max_buffer_ahead, plan.max_buffer_ahead),
+            }
+        });
+        PathState { class: self.class(now), generation: self.path.generation(), plan }
+    }
+
+    /// Whether there is no way to the network, as far as anybody said.
+    pub(super) fn is_offline(&self) -> bool {
+        class(self.path.sample(), self.online, false) == ConnectionClass::Offline
+    }
+
+    fn class(&self, now: Millis) -> ConnectionClass {
+        class(self.path.sample(), self.online, self.adverse.is_adverse(now))
+    }
+
+    fn tell_class(&mut self, now: Millis) {
+        let generation = f64::from(self.path.generation());
+        let class = self.class(now) as u32;
+        self.note(now, RequestId(0), 0, LogEvent::Path, class, generation);
+    }
+
+    fn plan_for(&self, advice: &Standing, online: bool, now: Millis) -> Plan {
+        let sample = *self.path.sample();
+        let mut plan = plan(&PlanInputs {
+            sample,
+            online,
+            adverse: self.adverse.is_adverse(now),
+            consent: self.consent,
+            background_left: sample.background_left(now),
+            chunk: advice.chunk(now),
+            sessions: advice.sessions(now),
+            abr_cap: advice.abr_cap(now),
+        });
+        if advice.is_in_duress(now) {
+            plan.allowed = plan.allowed.min(Allowed::Needed);
+        }
+        plan
+    }
+
+    /// The plan of a request. That the browser says that there is no network is not in it: it may
+    /// be wrong, and a first attempt is the only proof.
+    fn plan_of(&self, request: &Request, now: Millis) -> Plan {
+        self.plan_for(&self.host(request).advice, true, now)
+    }
+
+    /// The length of what is asked for at once, on an adverse connection (R91).
+    pub(super) fn window(&self, request: &Request, now: Millis) -> Option<f64> {
+        let window = self.plan_of(request, now).range_window;
+        window.filter(|_| self.host(request).knows_ranges && !self.refuses_ranges(request, now))
+    }
+
+    /// Why a request cannot be sent now, as far as the path and the lane go.
+    pub(super) fn held(&self, request: &Request, now: Millis) -> Option<WaitReason> {
+        let Plan { allowed, max_in_flight, .. } = self.plan_of(request, now);
+        if allowed == Allowed::Nothing && self.is_offline() || !self.online && request.attempts > 0
+        {
+            return Some(WaitReason::Offline);
+        }
+        if allowed == Allowed::Nothing || allowed == Allowed::Needed && request.marks.ahead {
+            return Some(WaitReason::Held);
+        }
+        let is_full = is_bulk(request) && !self.has_room(request, max_in_flight);
+        is_full.then_some(WaitReason::Window)
+    }
+
+    /// Whether the lane of a request, and its resource, have room for one more (R81).
+    fn has_room(&self, request: &Request, sessions: u32) -> bool {
+        let (lane, resource) = self.lane(request);
+        lane < sessions && (!request.wanted.ranged || resource < request.ranges)
+    }
+
+    /// How many requests are under way in the lane of a request, and how many of them for the same
+    /// resource. What playback needs to know first is not counted.
+    fn lane(&self, request: &Request) -> (u32, u32) {
+        let (mut lane, mut resource) = (0, 0);
+        for other in &self.requests {
+            if other.host == request.host && is_bulk(other) && is_under_way(other) {
+                lane += 1;
+                resource += u32::from(other.marks.resource == request.marks.resource);
+            }
+        }
+        (lane, resource)
+    }
+
+    /// The plan may have changed: what is forbidden is cancelled in this very tick, and costs
+    /// nothing (P9, P10); what was held and is allowed goes on.
+    pub(super) fn replan(&mut self, now: Millis) {
+        self.planned_at = now;
+        self.must_replan = false;
+        loop {
+            let forbidden = (0..self.requests.len()).filter(|index| self.is_forbidden(*index, now));
+            // The least needed goes first.
+            let Some(index) = forbidden.max_by_key(|index| self.precedence(*index)) else { break };
+            self.suspend(index, now);
+        }
+        self.actions.push(Action::Changed);
+        self.retime(now);
+    }
+
+    /// Whether what is under way may not go on. What cannot be continued later is left to finish,
+    /// unless nobody waits for it yet.
+    fn is_forbidden(&self, index: usize, now: Millis) -> bool {
+        let request = &self.requests[index];
+        let Plan { allowed, max_in_flight, .. } = self.plan_of(request, now);
+        let is_forbidden = match allowed {
+            Allowed::Nothing => true,
+            Allowed::Needed if request.marks.ahead => true,
+            Allowed::Needed => max_in_flight == 1 && is_bulk(request) && self.lane(request).0 > 1,
+            Allowed::All => false,
+        };
+        let can_wait = request.marks.ahead || request.idempotent && !self.is_stuck(request, now);
+        is_forbidden && is_under_way(request) && can_wait
+    }
+
+    /// Cancels an attempt on the plan's behalf: no attempt, no budget, no evidence (R87).
+    fn suspend(&mut self, index: usize, now: Millis) {
+        self.report_health(index, Evidence::Nothing, false, now);
+        self.give_slots_back(index, now);
+        self.keep(index);
+        let request = &mut self.requests[index];
+        request.ladder = request.ladder.saturating_sub(1);
+        request.unfailed = true;
+        request.timers.stop_all();
+        let (id, attempt) = (request.id, request.attempts);
+        self.actions.push(Action::Cut { request: id, attempt });
+        let reason = self.held(&self.requests[index], now).unwrap_or(WaitReason::Held);
+        self.wait(index, Wait { delay: Millis::ZERO, reason }, now);
+    }
+
+    /// Who goes first: what is needed before what is fetched ahead, then by the sites' ranks, then
+    /// by age.
+    pub(super) fn precedence(&self, index: usize) -> (bool, u8, u32) {
+        let request = &self.requests[index];
+        (request.marks.ahead, request.site.rank(), request.id.0)
+    }
+
+    /// What waits for the plan or for its lane, and may go now, is due.
+    pub(super) fn release_held(&mut self, now: Millis) {
+        for index in 0..self.requests.len() {
+            let request = &self.requests[index];
+            let waits =
+                matches!(request.state, State::Waiting(WaitReason::Held | WaitReason::Window));
+            if waits && self.held(request, now).is_none() {
+                self.requests[index].timers.set(Timer::Retry, now);
+                self.actions.push(Action::Changed);
+            }
+        }
+    }
+
+    /// When the plan changes by itself.
+    pub(super) fn plan_due(&self) -> Option<Millis> {
+        let held = self.requests.iter().any(|request| {
+            matches!(request.state, State::Waiting(WaitReason::Held)) || request.marks.ahead
+        });
+        let due = [self.adverse.changes_at(self.planned_at), self.path.sample().last_minute_at()];
+        let due = due.into_iter().flatten().filter(|at| held && *at > self.planned_at);
+        due.reduce(Millis::min)
+    }
+
+    /// Where that time has come, the plan is made again.
+    pub(super) fn replan_if_due(&mut self, now: Millis) {
+        let due = self.plan_due().is_some_and(|at| at <= now);
+        self.planned_at = now;
+        if due {
+            self.tell_class(now);
+            self.replan(now);
+        }
+    }
+
+    /// An attempt broke, or fell silent, in a way that speaks of the link (R84).
+    pub(super) fn handle_bad_link(&mut self, now: Millis) {
+        let before = self.adverse.is_adverse(now);
+        self.adverse.handle_bad(now);
+        if !before && self.adverse.is_adverse(now) {
+            self.tell_class(now);
+            self.must_replan = true;
+        }
+    }
+}
+
+pub(super) fn is_bulk(request: &Request) -> bool {
+    request.site.class() == SiteClass::BulkTransfer
+}
+
+pub(super) const fn is_under_way(request: &Request) -> bool {
+    matches!(request.state, State::Headers | State::Body(_))
+}
+
+fn lower<T: PartialOrd>(one: Option<T>, other: Option<T>) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(if other < one { other } else { one }),
+        (one, other) => one.or(other),
+    }
+}

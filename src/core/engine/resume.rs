@@ -1,0 +1,242 @@
+//! What is asked for next of a body, and what becomes of its end (R20 to R22, R91).
+
+use super::{Action, Engine};
+use crate::core::breaker::Evidence;
+use crate::core::classify::Outcome;
+use crate::core::clock::Millis;
+use crate::core::request::{Body, Request, RequestId, State};
+use crate::core::resume::{Ask, Coding, ContentRange, Fit, Misfit, Representation, fit};
+use crate::core::retry::WaitReason;
+use crate::core::site::{Site, SiteClass};
+
+/// Less than so many bytes, or than a tenth, are sooner fetched again than fitted to others, unless
+/// they are with the caller.
+pub(super) const WORTH: f64 = 65_536.0;
+
+/// For so long a host that answered a range with the whole is not asked for one.
+const NO_RANGE: Millis = Millis::from_secs(600.0);
+
+impl Engine {
+    /// What the next attempt asks for. Where there is no way on, it starts over.
+    pub(super) fn set_out(&mut self, index: usize, now: Millis) -> Ask {
+        let way = self.way_on(&self.requests[index], now);
+        let request = &mut self.requests[index];
+        if way.is_none() {
+            request.kept = 0.0;
+            request.known = None;
+            request.whole = None;
+        }
+        let ask = way.unwrap_or_else(|| self.within_window(&self.requests[index], 0.0, now));
+        self.requests[index].ask = ask;
+        ask
+    }
+
+    /// Whether bytes are with the caller that cannot be followed by others.
+    pub(super) fn is_stuck(&self, request: &Request, now: Millis) -> bool {
+        request.has_released() && self.way_on(request, now).is_none()
+    }
+
+    /// How to go on from the bytes that were delivered, if there are any, and there is a way.
+    pub(super) fn way_on(&self, request: &Request, now: Millis) -> Option<Ask> {
+        let policy = &self.config.site(request.site).resume;
+        let known = request.known.as_deref()?;
+        let (kept, wanted) = (request.kept_by_now(), &request.wanted);
+        let worth = request.has_released()
+            || kept >= WORTH
+            || request.whole.is_some_and(|whole| kept >= whole * 0.1);
+        let able = wanted.partial
+            && !policy.off
+            && !self.config.naive
+            && request.site.class() == SiteClass::BulkTransfer
+            && known.coding != Coding::Encoded
+            && known.is_marked();
+        if kept == 0.0 || !worth || !able {
+            return None;
+        }
+        let is_identity = known.coding == Coding::Identity || policy.assume_identity;
+        let is_placed = known.open
+            || known.range != ContentRange::Unknown
+            || !wanted.ranged
+            || policy.trust_unexposed_range;
+        if is_identity && is_placed && !request.in_one && !self.refuses_ranges(request, now) {
+            return Some(self.within_window(request, kept, now));
+        }
+        // Text is decoded in one go, and its servers encode it.
+        (request.site != Site::TextSegment).then_some(Ask::Again)
+    }
+
+    pub(super) fn refuses_ranges(&self, request: &Request, now: Millis) -> bool {
+        self.host(request).no_range_until.is_some_and(|until| now < until)
+    }
+
+    /// The bytes after the `kept` ones; not more than one window of them on an adverse connection
+    /// whose host has proved that it knows ranges.
+    fn within_window(&self, request: &Request, kept: f64, now: Millis) -> Ask {
+        let (wanted, policy) = (&request.wanted, &self.config.site(request.site).resume);
+        let next = wanted.first + kept;
+        let last = match request.whole {
+            Some(whole) if kept > 0.0 => wanted.first + whole - 1.0,
+            _ => wanted.last,
+        };
+        let bulk = request.site.class() == SiteClass::BulkTransfer;
+        let able = bulk && wanted.partial && !request.in_one && !self.config.naive;
+        let window = self.window(request, now).filter(|_| able && !policy.off);
+        match window {
+            Some(window) if next + window <= last => Ask::Part(next, next + window - 1.0),
+            _ if kept > 0.0 => Ask::Part(next, last),
+            _ if able && policy.range_first && !wanted.ranged => Ask::Part(next, last),
+            _ => Ask::All,
+        }
+    }
+
+    /// Fits an accepted response to what was asked for.
+    pub(super) fn fit(
+        &mut self,
+        index: usize,
+        status: u16,
+        mut new: Representation,
+        now: Millis,
+    ) -> Result<Fit, Outcome> {
+        let request = &self.requests[index];
+        let policy = &self.config.site(request.site).resume;
+        let Request { ask, wanted, kept, .. } = request;
+        let (known, trusts) = (request.known.as_deref(), policy.trust_unexposed_range);
+        let is_part = matches!(ask, Ask::Part(..));
+        let mut fitted = fit(*ask, wanted, *kept, known, status, &new, trusts);
+        if is_part && *kept == 0.0 && !new.is_marked() {
+            // What follows it could not be told to belong to it.
+            let begun = |fit: &Fit| status != 206 || fit.whole == Some(fit.take);
+            fitted = fitted.and_then(|fit| if begun(&fit) { Ok(fit) } else { Err(Misfit::Hidden) });
+        }
+        if is_part || wanted.ranged {
+            // A request for a range asks for bytes that are not encoded (Fetch, 5.6).
+            new.coding = if new.coding == Coding::Encoded { new.coding } else { Coding::Identity };
+        }
+        if is_part {
+            let host = &mut self.hosts[request.host as usize];
+            if status == 206 {
+                host.knows_ranges |= fitted.is_ok() && new.is_marked();
+            } else {
+                host.no_range_until = Some(now + NO_RANGE);
+            }
+        }
+        let request = &mut self.requests[index];
+        match fitted {
+            Ok(fit) => {
+                if request.kept == 0.0 {
+                    request.known = Some(Box::new(new));
+                }
+                request.whole = fit.whole.or(request.whole);
+                Ok(fit)
+            }
+            Err(misfit) => {
+                request.in_one = true;
+                Err(match misfit {
+                    Misfit::Changed => {
+                        request.known = None;
+                        Outcome::Changed
+                    }
+                    Misfit::Elsewhere => Outcome::BadContentRange,
+                    Misfit::Hidden => Outcome::RangeIgnored,
+                })
+            }
+        }
+    }
+
+    /// What a part has to belong to, where that can be said without asking CORS (`If-Range`).
+    pub fn condition(&self, request: RequestId) -> Option<&str> {
+        let request = &self.requests[self.position(request)?];
+        let known = request.known.as_deref().filter(|known| known.open && request.kept > 0.0)?;
+        known.strong_etag()
+    }
+
+    /// A part that was asked for is not there. Where the whole has ended before it, that is the
+    /// end; what was lost was the news of it.
+    pub(super) fn unsatisfied(
+        &mut self,
+        index: usize,
+        range: ContentRange,
+    ) -> Result<Fit, Outcome> {
+        let request = &mut self.requests[index];
+        let next = request.wanted.first + request.kept;
+        let ended = matches!(range, ContentRange::Unsatisfied { total } if total == next);
+        if ended && request.kept > 0.0 && request.whole.is_none_or(|whole| whole == request.kept) {
+            return Ok(Fit { skip: 0.0, take: 0.0, whole: Some(request.kept) });
+        }
+        request.in_one = true;
+        Err(Outcome::BadContentRange)
+    }
+
+    /// What has come of the body under way is with the caller, whatever happens to it.
+    pub(super) fn keep(&mut self, index: usize) -> f64 {
+        let request = &mut self.requests[index];
+        let State::Body(body) = &mut request.state else { return 0.0 };
+        let delivered = body.delivered();
+        request.kept += delivered;
+        // Not to be counted twice.
+        body.received = 0.0;
+        delivered
+    }
+
+    /// A part has ended as it was to: the next one is asked for, which is no retry.
+    pub(super) fn go_on(&mut self, index: usize, now: Millis) {
+        if let State::Body(body) = &self.requests[index].state {
+            let body = (**body).clone();
+            let request = self.requests[index].clone();
+            self.sample(&request, &body);
+        }
+        self.report_health(index, Evidence::Success, false, now);
+        self.keep(index);
+        let request = &mut self.requests[index];
+        let (id, attempt) = (request.id, request.attempts);
+        request.timers.stop_all();
+        request.legs += 1;
+        request.unfailed = true;
+        request.state = State::Waiting(WaitReason::Backoff);
+        request.since = now;
+        self.actions.push(Action::Ended { request: id, attempt });
+        self.actions.push(Action::Changed);
+        self.depart(index, now);
+    }
+
+    /// A body that came without a failure before it is a sample of the bandwidth (R64).
+    pub(super) fn sample(&mut self, request: &Request, body: &Body) {
+        if request.attempts == request.legs + 1 {
+            self.estimator.sample((body.last_at - body.first_at).get(), body.received);
+        } else {
+            self.estimator.exclude(body.received);
+        }
+    }
+
+    /// Whether the body has ended before it was to, or goes on in a further part.
+    pub(super) fn ending(&self, index: usize) -> Ending {
+        let request = &self.requests[index];
+        let State::Body(body) = &request.state else { return Ending::Whole };
+        if !request.expects_body || matches!(body.status, 204 | 205 | 304) {
+            return Ending::Whole;
+        }
+        let delivered = body.delivered();
+        let sum = request.kept + delivered;
+        let short = body.take.is_finite() && delivered < body.take;
+        match request.whole {
+            _ if short => Ending::Cut,
+            Some(whole) if body.take.is_finite() && sum < whole => Ending::Part,
+            Some(whole) if sum != whole => Ending::Cut,
+            None if matches!(request.ask, Ask::Part(_, last) if last < request.wanted.last) => {
+                Ending::Part
+            }
+            _ => Ending::Whole,
+        }
+    }
+}
+
+/// How a body has ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Ending {
+    /// Bytes are missing, or there are too many.
+    Cut,
+    /// The part that was asked for is whole, and there is more.
+    Part,
+    /// All that was asked for is there.
+    Whole,
+}
