@@ -42,6 +42,8 @@ export class Body {
   #integrity;
   #skip;
   #take;
+  /** Whether some bytes are not passed on. */
+  #isPart;
   /** @type {Monitor} may be exchanged while the body is under way */
   monitor;
   /** Bytes so far, skipped ones included; the monitor was told of them. */
@@ -59,6 +61,7 @@ export class Body {
     this.#integrity = integrity;
     this.#skip = skip;
     this.#take = take;
+    this.#isPart = skip > 0 || take < Infinity;
     this.monitor = monitor;
   }
 
@@ -108,8 +111,14 @@ export class Body {
       }
       if (this.#cut) return LOST;
       const { value, done } = result;
-      const skipped = value ? Math.min(this.#skip, value.byteLength) : 0;
-      const part = value && this.#trim(value, skipped);
+      let part = value;
+      let skipped = 0;
+      if (value && this.#isPart) {
+        skipped = Math.min(this.#skip, value.byteLength);
+        part = value.subarray(skipped, skipped + this.#take);
+        this.#skip -= skipped;
+        this.#take -= part.byteLength;
+      }
       const isLast = done || this.#take === 0;
       // Whatever else the server would send is no part of it.
       if (this.#take === 0) this.cancel();
@@ -123,15 +132,6 @@ export class Body {
       if (chunk && size > 0) return chunk;
       if (isLast) return this.#end();
     }
-  }
-
-  /** What of a chunk is passed on. @param {Uint8Array} chunk @param {number} skipped */
-  #trim(chunk, skipped) {
-    const isAll = skipped === 0 && chunk.byteLength <= this.#take;
-    const part = isAll ? chunk : chunk.subarray(skipped, skipped + this.#take);
-    this.#skip -= skipped;
-    this.#take -= part.byteLength;
-    return part;
   }
 
   /** The stream has ended, or all that is wanted of it is there. @returns {null | Lost} */

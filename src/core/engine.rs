@@ -180,7 +180,8 @@ impl Engine {
         let is_missing = status == 416 && matches!(ask, Ask::Part(..));
         if !self.requests[index].blocking {
             let took = now - self.requests[index].since;
-            self.hosts[host as usize].handle_lateness(took);
+            let site = self.requests[index].site;
+            self.hosts[host as usize].lateness[site as usize].handle_answer(took);
         }
         let recovered = self.hosts[host as usize].handle_answer(success, now);
         let length = representation.length;

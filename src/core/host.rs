@@ -6,8 +6,10 @@ use super::breaker::{Breaker, Health};
 use super::budget::Bucket;
 use super::clock::Millis;
 use super::config::Config;
+use super::lateness::Lateness;
 use super::opaque::OpaqueBurst;
 use super::request::LastFailure;
+use super::site::Site;
 use super::throttle::Throttle;
 
 /// The record of one host, or of whatever the embedder takes for one.
@@ -15,8 +17,8 @@ use super::throttle::Throttle;
 pub(super) struct Host {
     /// When headers of it came last, if ever.
     pub(super) answered_at: Option<Millis>,
-    /// How long its headers take at worst, of late.
-    pub(super) lateness: Millis,
+    /// How long its headers take, by site.
+    pub(super) lateness: [Lateness; Site::COUNT],
     /// Failures in a row, over all requests.
     failures: u32,
     /// When the row began.
@@ -47,7 +49,7 @@ impl Host {
     pub(super) fn new(config: &Config) -> Self {
         Self {
             answered_at: None,
-            lateness: Millis::ZERO,
+            lateness: [Lateness::default(); Site::COUNT],
             failures: 0,
             failing_since: Millis::ZERO,
             in_bodies: false,
@@ -77,11 +79,6 @@ impl Host {
         self.failures = 0;
         self.in_bodies = false;
         recovered
-    }
-
-    /// Headers took so long; what was long ago fades.
-    pub(super) fn handle_lateness(&mut self, took: Millis) {
-        self.lateness = took.max(self.lateness * 0.8);
     }
 
     /// An attempt failed in a way that speaks of the host, before its headers or in its body.

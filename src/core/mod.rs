@@ -20,6 +20,7 @@ mod guard;
 mod hook;
 mod host;
 mod http_date;
+mod lateness;
 mod log;
 mod opaque;
 mod path;

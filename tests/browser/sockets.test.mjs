@@ -24,9 +24,14 @@ async function begin(urls, patience) {
   const bounds = { headersTimeout: patience, firstHeadersTimeout: patience };
   const engine = createEngine({
     sites: {
-      segment: { ...bounds, backoff: { base: 100, factor: 1, cap: 100 }, onExhausted: 'reject' },
+      segment: {
+        ...bounds,
+        attempts: 4,
+        backoff: { base: 100, factor: 1, cap: 100 },
+        onExhausted: 'reject',
+      },
       // Were no connection freed for it, it would end at this bound.
-      playlist: { headersTimeout: 60_000, firstHeadersTimeout: 60_000, attempts: 1 },
+      playlist: { headersTimeout: 20_000, firstHeadersTimeout: 20_000, attempts: 1 },
     },
     // Six time-outs at once would open it.
     breaker: { consecutive: 1e6, minRequests: 1e6 },

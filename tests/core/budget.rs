@@ -256,8 +256,11 @@ fn r36_ten_first_successes_pay_for_one_more_retry() {
         }
         world.drive_until_idle();
         let before = tokens(&retries(&world, &Hosts::new()), None);
-        for _ in 0..successes {
+        for n in 0..successes {
             world.start(ask(Site::Segment));
+            if n % 100 == 99 {
+                world.drive_until_idle();
+            }
         }
         world.drive_until_idle();
         for _ in 0..40 {

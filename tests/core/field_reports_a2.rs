@@ -122,13 +122,13 @@ fn r24_field_a44_a_first_segment_that_is_not_there_is_known_to_be_so_within_a_se
 }
 
 #[test]
-fn r16_field_a46_a_segment_without_headers_is_told_of_before_the_buffer_is_empty() {
+fn r16_field_a46_a_segment_without_headers_is_there_before_the_buffer_is_empty() {
     let mut world = World::new();
     world.playback(Some(5_000.0), Some(TARGET));
     let id = world.scripted(ask(Site::Segment), "hang,ok");
     world.drive_until_idle();
-    world.finished_at(id);
-    assert_eq!(world.exhaustions(id)[0].0, 4_000.0);
+    assert!(world.finished_at(id) < 4_000.0, "half of the buffer pays for the first try");
+    assert_eq!(world.exhaustions(id), []);
 }
 
 #[test]

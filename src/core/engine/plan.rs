@@ -13,8 +13,10 @@ use crate::core::timer::Timer;
 /// No ladder is shorter than this, however little is buffered (R16).
 const SHORTEST_LADDER: Millis = Millis::new(3_000.0);
 
-/// No attempt gets less than this for its headers.
+/// No attempt that another can follow gets less than this for its headers, and no other less than
+/// that.
 const SHORTEST_WAIT: Millis = Millis::new(1_000.0);
+const SHORTEST_LAST: Millis = Millis::new(300.0);
 
 /// What looks like CORS is asked for twice, to be sure, and not more.
 const SUSPECT_ATTEMPTS: u32 = 2;
@@ -59,23 +61,26 @@ impl Engine {
             policy.first_headers_timeout
         };
         let usual = widened(usual, request.header_timeouts, policy.headers_timeout);
+        let lateness = self.host(request).lateness[request.site as usize];
+        // A host is not cut for being as late as it is used to be.
+        let latest = lateness.latest().unwrap_or_default();
         if request.blocking {
             // The server may hold a blocking reload for three target durations (R18).
             let target = self.playback.target_duration.unwrap_or(Millis::from_secs(6.0));
             return usual.max(target * 3.0 + Millis::from_secs(2.0));
         }
-        if request.exhausted.is_none()
-            && request.header_timeouts == 0
-            && request.site.class() == SiteClass::BulkTransfer
-        {
-            // The first attempt must leave the ladder its time; a host that is merely slow
-            // gets the whole bound from the second one on.
-            let left = request.started + request.offline + policy.deadline - now;
-            // Nor is a host cut for being as late as it is used to be.
-            let late = self.hosts[request.host as usize].lateness * 1.5;
-            return usual.min(left.max(SHORTEST_WAIT).max(late));
+        if request.exhausted.is_some() || request.site.class() != SiteClass::BulkTransfer {
+            return usual;
         }
-        usual
+        let left = request.started + request.offline + policy.deadline - now;
+        // Half of what is buffered, where the other half can pay for a second try, which then has
+        // twice as long.
+        let half = self.buffer_ahead(now).map(|buffer| buffer * 0.5);
+        let half = match half.filter(|half| *half >= latest.max(SHORTEST_WAIT)) {
+            _ if request.header_timeouts > 0 => request.bound * 2.0,
+            half => half.unwrap_or(Millis::MAX),
+        };
+        usual.min(left.min(half).max(latest).max(SHORTEST_LAST))
     }
 
     /// Arms the timers of a body that somebody waits for.
