@@ -43,13 +43,17 @@ export class Body {
   #skip;
   #take;
   /** Whether some bytes are not passed on. */
-  #isPart;
+  #isTrimmed;
   /** @type {Monitor} may be exchanged while the body is under way */
   monitor;
   /** Bytes so far, skipped ones included; the monitor was told of them. */
   received = 0;
   /** @type {'open' | 'whole' | 'lost' | 'page'} */
   state = 'open';
+  /** Whether it goes on where the body before it stopped. */
+  follows = false;
+  /** Whether it is not the whole body that was asked for. */
+  isPart = false;
 
   /**
    * @param {Response} response
@@ -61,7 +65,7 @@ export class Body {
     this.#integrity = integrity;
     this.#skip = skip;
     this.#take = take;
-    this.#isPart = skip > 0 || take < Infinity;
+    this.#isTrimmed = skip > 0 || take < Infinity;
     this.monitor = monitor;
   }
 
@@ -95,6 +99,7 @@ export class Body {
       this.#held = undefined;
       return held;
     }
+    if (this.#integrity?.ready) await this.#integrity.ready;
     for (;;) {
       if (this.state === 'whole') return null;
       let result = END;
@@ -113,15 +118,14 @@ export class Body {
       const { value, done } = result;
       let part = value;
       let skipped = 0;
-      if (value && this.#isPart) {
+      if (value && this.#isTrimmed) {
         skipped = Math.min(this.#skip, value.byteLength);
         part = value.subarray(skipped, skipped + this.#take);
         this.#skip -= skipped;
         this.#take -= part.byteLength;
       }
       const isLast = done || this.#take === 0;
-      // Whatever else the server would send is no part of it.
-      if (this.#take === 0) this.cancel();
+      if (this.#take === 0) this.#drain();
       const chunk = this.#integrity ? this.#integrity.push(part, isLast) : part;
       if (chunk === LOST) return this.#lose('page', () => this.monitor.page());
       const size = chunk?.byteLength ?? 0;
@@ -155,10 +159,24 @@ export class Body {
     return LOST;
   }
 
-  /** The attempt is over: whatever still arrives does not count. */
+  /** All that is wanted is there. The connection may serve again, unless the server goes on. */
+  #drain() {
+    const over = (/** @type {{ done: boolean }} */ { done }) => done || this.cancel();
+    this.#reader?.read().then(over, () => {});
+  }
+
+  /**
+   * The attempt is over: whatever still arrives does not count. Gives what was looked at, and so
+   * does count, but is not passed on yet.
+   *
+   * @returns {Uint8Array | undefined}
+   */
   cut() {
+    const held = this.#held;
+    this.#held = undefined;
     this.#cut = true;
     this.cancel();
+    return held;
   }
 
   /** Lets the network go. @param {unknown} [reason] */

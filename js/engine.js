@@ -16,8 +16,9 @@ import { describe, resourceToFetch } from './request.js';
 import { stitch } from './response.js';
 import { attempt, Slots } from './state.js';
 import { Transfer } from './transfer.js';
-import { Diagnostics } from './diagnostics.js';
+import { adviceIn, hiddenOf } from './hear.js';
 import { parseSample, watchPath } from './path.js';
+import { representationOf } from './representation.js';
 import { exhaustedEvent, readSlots, tellHealth } from './watch.js';
 
 /** @typedef {import('./index.d.ts').EngineOptions} EngineOptions */
@@ -84,7 +85,8 @@ export class Engine {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #lateTimer;
   #offTrap;
-  #diagnostics;
+  /** The origins that hide what would be of use. @type {Set<string>} */
+  #diagnosed = new Set();
   /** What the embedder knows of the path, over what the browser says. */
   #said = {};
   #seen = {};
@@ -100,10 +102,6 @@ export class Engine {
   constructor(options, load) {
     this.#sites = parseOptions(options);
     this.#numbers = flatten(options, this.#sites);
-    this.#diagnostics = new Diagnostics((diagnostics, event) => {
-      this.#slots.state = Object.freeze({ ...this.#slots.state, diagnostics });
-      this.#slots.touch(() => options.onDiagnostic?.(event));
-    });
     this.#options = options;
     this.#hosts = new Hosts(options.getCdnId);
     this.#slots = new Slots(
@@ -454,6 +452,7 @@ export class Engine {
         this.#follow(transfer.request.id, number, promise);
         transfer.sent(number, at);
       }),
+      dress: to((transfer, init, first, last) => transfer.dress(init, first, last)),
       accept: to((transfer, attempt, response, flags, skip, take) => {
         const [inspect, resumed, part] = [1, 2, 4].map((bit) => (flags & bit) > 0);
         transfer.accept(attempt, response, { inspect, resumed, part, skip, take });
@@ -481,11 +480,11 @@ export class Engine {
     const settle = (response, error, judged = { scope: 0, wait: -1, expiry: 0 }) => {
       if (this.#driver !== sender) return;
       const { scope, wait, expiry } = judged;
-      const open = response !== undefined && response.type !== 'cors';
       this.#call((driver) => {
         sayOnline(driver);
-        if (response) this.#listen(driver, id, response);
-        driver.settled(id, number, response, error, scope, wait, expiry, open, performance.now());
+        if (response) void this.#hear(this.#transfers.get(id), response).catch(() => {});
+        const facts = Float64Array.from(response ? representationOf(response) : []);
+        driver.settled(id, number, response, error, scope, wait, expiry, facts, performance.now());
       });
     };
     promise.then(
@@ -506,23 +505,31 @@ export class Engine {
   }
 
   /**
-   * What a response says besides: the server's advice, and what CORS hides.
+   * What a response says besides. The words for it are loaded where they are needed.
    *
-   * @param {Driver} driver
-   * @param {number} id
+   * @param {Transfer | undefined} transfer
    * @param {Response} response
    */
-  #listen(driver, id, response) {
-    const { headers } = response;
-    const { adviceHeader = 'x-capsule-advice', cmsd } = this.#options;
-    const advice = (adviceHeader && headers.get(adviceHeader)) || '';
-    const dynamic = (cmsd && headers.get('cmsd-dynamic')) || '';
-    // What a cache kept is not said now.
-    if ((advice || dynamic) && !(Number(headers.get('age')) > 0)) {
-      driver.advise(id, advice, dynamic);
+  async #hear(transfer, response) {
+    if (!transfer) return;
+    const { url, host } = transfer.request;
+    const fields = adviceIn(response, url, this.#options);
+    if (fields) {
+      const { readAdvice } = await import('./advice.js');
+      const numbers = readAdvice(...fields);
+      const number = this.#hosts.numberOf(host);
+      if (numbers) this.#call((driver) => driver.advise(number, Float64Array.from(numbers)));
     }
-    const transfer = this.#transfers.get(id);
-    if (transfer) this.#diagnostics.look(response, transfer.request.site);
+    const missing = hiddenOf(response);
+    const { origin } = new URL(response.url || url, globalThis.document?.baseURI);
+    if (missing.length === 0 || this.#diagnosed.has(origin)) return;
+    this.#diagnosed.add(origin);
+    const { diagnose } = await import('./diagnostics.js');
+    const event = diagnose(origin, missing);
+    const { state } = this.#slots;
+    const diagnostics = Object.freeze([...state.diagnostics, event]);
+    this.#slots.state = Object.freeze({ ...state, diagnostics });
+    this.#slots.touch(() => this.#options.onDiagnostic?.(event));
   }
 
   #tellPath() {

@@ -43,7 +43,8 @@ export type FailureClass =
   | 'too-early'
   | 'transport'
   | 'truncated'
-  | 'unexpected';
+  | 'unexpected'
+  | 'changed';
 
 /** Why a request was given up, or its quick ladder ended. */
 export type Reason =
@@ -65,8 +66,8 @@ export type Reason =
 /**
  * Why a request waits: for the ladder's delay, on the slow ladder, for a network, for the time
  * that the server named, for a host that is down, for the budget to grant a probe, for its turn
- * with a rate limit, for a fresh credential, because the URL was given up just now, or because it
- * is perhaps not there yet.
+ * with a rate limit, for a fresh credential, because the URL was given up just now, because it is
+ * perhaps not there yet, because the path does not allow it now, or for room in its lane.
  */
 export type WaitReason =
   | 'backoff'
@@ -78,7 +79,9 @@ export type WaitReason =
   | 'vrlt'
   | 'token-refresh'
   | 'cooldown'
-  | 'not-ready';
+  | 'not-ready'
+  | 'held'
+  | 'window';
 
 /** What an entry of the decision log tells. */
 export type LogEvent =
@@ -100,7 +103,9 @@ export type LogEvent =
   | 'refreshed'
   | 'health'
   | 'throttled'
-  | 'plain';
+  | 'plain'
+  | 'path'
+  | 'advised';
 
 /**
  * What is done about a failure. `retry`: sent again, as often as the ladder has steps; `fail`:
@@ -116,6 +121,56 @@ export type Recovery = 'retry' | 'fail' | 'once' | 'grace' | 'not-ready' | 'refr
  * class. 451 and aborts cannot be changed.
  */
 export type RecoveryMatrix = { [matter in FailureClass | number]?: Recovery };
+
+/**
+ * The kind of connection. `offline`: no way to the network; `adverse`: connected, but three times
+ * in a minute connections broke or fell silent, and since then no minute was clean; `constrained`:
+ * the user saves data; `metered`: data costs something; `unmetered`: nothing is known against
+ * fetching ahead.
+ */
+export type ConnectionClass = 'unmetered' | 'metered' | 'constrained' | 'adverse' | 'offline';
+
+/** What the path allows: everything, what playback needs, or nothing at all. */
+export type Allowed = 'nothing' | 'needed' | 'all';
+
+/** What is known of the path to the network. */
+export interface PathSample {
+  /** `constrained`: the user saves data. */
+  cost: 'unknown' | 'unmetered' | 'metered' | 'constrained';
+  /** `none` stops all requests. */
+  reachability: 'unknown' | 'none' | 'reachable';
+  interface: 'unknown' | 'wired' | 'wifi' | 'cellular' | 'other';
+  power: 'unknown' | 'external' | 'battery' | 'low-power';
+  /** `serious` leaves one request at a time, `critical` none. */
+  thermal: 'unknown' | 'nominal' | 'fair' | 'serious' | 'critical';
+  /** `deadline`: in the background, and for so many milliseconds from now. */
+  execution: 'unknown' | 'foreground' | 'background' | { deadline: number };
+}
+
+/** The path, and what follows from it for requests and, as hints, for the player. */
+export interface PathState {
+  readonly class: ConnectionClass;
+  /** Rises where cost, reachability or interface change. */
+  readonly generation: number;
+  readonly allowed: Allowed;
+  /** Segments and the like that may be under way to one host. */
+  readonly maxInFlight: number;
+  /** Bytes that are asked for at once, on an adverse connection. */
+  readonly rangeWindow?: number;
+  /** The highest bitrate that servers advise, in bit/s. */
+  readonly abrCapHint?: number;
+  /** How much it is worth to have buffered while nothing is fetched ahead, in milliseconds. */
+  readonly maxBufferAheadHint?: number;
+}
+
+/** What an origin could do for its viewers, and does not. */
+export interface Diagnostic {
+  readonly origin: string;
+  /** Header fields that CORS hides, or that are not sent. */
+  readonly missing: readonly string[];
+  /** What to send, and what for. */
+  readonly message: string;
+}
 
 /** What the breaker of a host says. `half-open`: one probe is let through. */
 export type Health = 'closed' | 'open' | 'half-open';
@@ -367,6 +422,16 @@ export interface EngineOptions extends HookSet {
   onAttemptFailed?(event: AttemptFailedEvent): void;
   /** Told of each change of a host's health. */
   onHostHealth?(event: HostHealthEvent): void;
+  /** Told once of each origin that hides from pages what would be of use. */
+  onDiagnostic?(event: Diagnostic): void;
+  /**
+   * The header field in which servers advise (`X-Capsule-Advice` by default): an RFC 9651
+   * dictionary of the integers `chunk`, `sessions`, `ranges` and `ttl`. It can only lower what
+   * this engine does of itself. `false` listens to none.
+   */
+  adviceHeader?: string | false;
+  /** Whether `CMSD-Dynamic` (CTA-5006) is advice too; false by default. */
+  cmsd?: boolean;
   /** The site of a request that came without one; `undefined` leaves it to the URL. */
   getSite?(url: string, init: RequestInit): Site | undefined;
   /** Policies by site, each merged over `DEFAULT_SITES`. */
@@ -491,6 +556,10 @@ export interface EngineState {
   readonly bandwidth?: number;
   /** Bytes of retries, which the estimate leaves out. */
   readonly excludedBytes: number;
+  /** The path to the network; absent until the module is there. */
+  readonly path?: Readonly<PathState>;
+  /** What origins hide, one record each. */
+  readonly diagnostics: readonly Diagnostic[];
 }
 
 /** One decision. */
@@ -584,10 +653,15 @@ export interface Loaded<Data = ArrayBuffer> {
   data: Data;
   bytes: number;
   attempts: number;
-  /** Of the attempt that succeeded. */
+  /**
+   * Of the attempt that succeeded; where others had brought a part of the body, as if theirs had come
+   * right before, without the gap.
+   */
   timing: { start: number; first: number; end: number };
   /** Whether the directives of a playlist reload were given up: reload plainly for a while. */
   degraded: boolean;
+  /** `h2`, `h3` and the like, where the browser tells, else `unknown`. Decides nothing (R78). */
+  protocol: string;
 }
 
 export interface PlaybackReport {
@@ -625,6 +699,15 @@ export interface Engine {
   /** The decision log, oldest first. */
   log(): LogEntry[];
   reportPlayback(report: PlaybackReport): void;
+  /**
+   * What the embedder knows of the path, over what the browser says; what is left out is left to
+   * the browser. Each report replaces the one before.
+   *
+   * @throws {OptionsError} that names the field
+   */
+  reportPath(sample: Partial<PathSample>): void;
+  /** The user wants to go on whatever data costs. Lifts no hold for want of a path, power or cold. */
+  setUserConsent(consent: boolean): void;
   /**
    * How many other places the player can go to for what this site, or this URL, asks. 0 makes
    * the engine hold where it would reject; `undefined` takes the declaration back.

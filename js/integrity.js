@@ -10,10 +10,17 @@ import { attempt } from './state.js';
 
 /** @typedef {import('./index.d.ts').SitePolicy} SitePolicy */
 
+/** Few need it, and they have it loaded. @type {typeof import('./scrutiny.js') | undefined} */
+let scrutiny;
+/** Where it cannot be had, less is checked. */
+const loadScrutiny = async () => {
+  scrutiny = await import('./scrutiny.js');
+};
+
 const NOTHING = new Uint8Array();
 /** So many bytes tell what a body is, behind white space and the like; a packet and one more do. */
 const ENOUGH = 16;
-const PACKET = 188;
+export const PACKET = 188;
 /** Nobody waits longer for white space and the like to end, in bytes. */
 const PATIENCE = 1024;
 /** What may come before the first element of a page; the last of it may still be under way. */
@@ -37,16 +44,29 @@ export class Integrity {
   #facts;
   /** @type {Uint8Array | undefined} the first bytes, until they are enough to be judged */
   #start;
-  /** @type {Boxes | undefined} */
+  /** @type {import('./scrutiny.js').Boxes | undefined} */
   #boxes;
+  /** @type {Promise<unknown> | undefined} nothing may be pushed before it is over */
+  ready;
   /** Bytes that were passed on. */
   #size = 0;
 
   /** @param {Facts} facts */
   constructor(facts) {
     this.#facts = facts;
-    if (facts.inspect || facts.container) this.#start = NOTHING;
-    if (facts.boxes) this.#boxes = new Boxes();
+    const { boxes, container } = facts;
+    if (facts.inspect || container) this.#start = NOTHING;
+    if (boxes || container) {
+      const begin = () => {
+        if (boxes) this.#boxes = new /** @type {any} */ (scrutiny).Boxes();
+        this.ready = undefined;
+      };
+      if (scrutiny) begin();
+      else
+        this.ready = loadScrutiny()
+          .then(begin)
+          .catch(() => (this.ready = undefined));
+    }
   }
 
   /** Whether the declared type is reason enough to look before the head is passed on. */
@@ -96,7 +116,8 @@ export class Integrity {
     // Nothing at all is no page: that it is empty is for others to say.
     if (start.byteLength === 0 || (isShort && !done)) return undefined;
     this.#start = undefined;
-    const isRight = container ? STARTS[container](start) : !(inspect && isPage(start, type));
+    const starts = container && scrutiny?.STARTS[container];
+    const isRight = starts ? starts(start) : !(inspect && isPage(start, type));
     return isRight ? start : LOST;
   }
 
@@ -132,11 +153,11 @@ export function integrityFor({ site, url, policy, range, noBody }, response, ins
   return new Integrity({ inspect, type, container, boxes, validate });
 }
 
-const latin1 = (/** @type {Uint8Array} */ bytes) =>
+export const latin1 = (/** @type {Uint8Array} */ bytes) =>
   new TextDecoder('latin1').decode(bytes.subarray(0, 2 * PATIENCE));
 
 /** The beginning, a character a byte, behind the byte order mark of UTF-8 and white space. */
-const textOf = (/** @type {Uint8Array} */ bytes) => latin1(bytes).replace(/^(ï»¿)?\s*/, '');
+export const textOf = (/** @type {Uint8Array} */ bytes) => latin1(bytes).replace(/^(ï»¿)?\s*/, '');
 
 /**
  * Whether bytes are the start of an HTML page or, where the type says so, of a JSON document.
@@ -150,80 +171,4 @@ export function isPage(bytes, type) {
   if (/^<(!doctype html|html|head|body|script|title)\b/.test(element)) return true;
   if (/html/i.test(type)) return start.startsWith('<');
   return /json/i.test(type) && /^[{[]/.test(start);
-}
-
-/** How each container starts. @type {Record<string, (start: Uint8Array) => boolean>} */
-const STARTS = {
-  // RFC 8216, 4.1: first of all; white space before it harms no parser that is in use.
-  hls: (start) => textOf(start).startsWith('#EXTM3U'),
-  webvtt: (start) => /^(ï»¿)?WEBVTT/.test(latin1(start)),
-  'mpeg-ts': (start) => start[0] === 0x47 && (start[PACKET] ?? 0x47) === 0x47,
-  mp4: (start) => FIRST_BOX.test(latin1(start).slice(4, 8)),
-};
-
-/** What a file or a segment may begin with (ISO/IEC 14496-12). */
-const FIRST_BOX = /^(ftyp|styp|moof|moov|sidx|ssix|emsg|prft|free|skip|mdat|pdin|uuid|wide|mfra)$/;
-const MOOF = 0x6d6f_6f66;
-const MDAT = 0x6d64_6174;
-
-/**
- * Walks the top-level boxes of an ISO-BMFF body (ISO/IEC 14496-12, 4.2) by their headers. What
- * does not start like one, or makes no sense later, is not judged.
- */
-class Boxes {
-  #header = new DataView(new ArrayBuffer(16));
-  /** Bytes of the header that are there. */
-  #have = 0;
-  /** Bytes of the box under way that are still to come. */
-  #left = 0;
-  #isFirst = true;
-  /** Whether the last fragment has no media data yet. */
-  #isOpen = false;
-  #isOver = false;
-
-  /** Whether the body must not end here. */
-  get isCut() {
-    // The first header begins with a zero in all that is of a sane size, and nothing else does.
-    const isOther = this.#isFirst && this.#header.getUint8(0) > 0;
-    const isWithin = this.#have > 0 || this.#left > 0 || this.#isOpen;
-    return isWithin && !isOther && !this.#isOver;
-  }
-
-  /** @param {Uint8Array} chunk */
-  push(chunk) {
-    for (let at = 0; at < chunk.byteLength && !this.#isOver;) {
-      if (this.#left > 0) {
-        const step = Math.min(this.#left, chunk.byteLength - at);
-        this.#left -= step;
-        at += step;
-      } else {
-        this.#header.setUint8(this.#have, chunk[at]);
-        this.#have += 1;
-        at += 1;
-        if (this.#have >= 8) this.#enter();
-      }
-    }
-  }
-
-  /** A header may be complete. */
-  #enter() {
-    const header = this.#header;
-    const have = this.#have;
-    const type = header.getUint32(4);
-    if (this.#isFirst && !FIRST_BOX.test(latin1(new Uint8Array(header.buffer, 4, 4)))) {
-      this.#isOver = true;
-      return;
-    }
-    this.#isFirst = false;
-    let size = header.getUint32(0);
-    if (size === 1) {
-      if (have < 16) return;
-      size = header.getUint32(8) * 2 ** 32 + header.getUint32(12);
-    }
-    // 0 is to the end of the body; other sizes below that of the header mean nothing.
-    this.#isOver = size < have;
-    this.#isOpen = type === MOOF || (this.#isOpen && type !== MDAT);
-    this.#left = size - have;
-    this.#have = 0;
-  }
 }

@@ -168,6 +168,13 @@ const ENGINE = {
   bandwidth: fields(BANDWIDTH),
   fetch: hook,
   getCdnId: hook,
+  onDiagnostic: hook,
+  adviceHeader: must(
+    (value) =>
+      value === false || (typeof value === 'string' && /^[\w!#$%&'*+.^`|~-]+$/.test(value)),
+    'the name of a header field, or false',
+  ),
+  cmsd: flag,
   holdLimit: wait,
   logCapacity: whole(0, 100_000),
   wasm: must(

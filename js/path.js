@@ -8,7 +8,7 @@
  * | reachability | `onLine`; `connection.type`     | all; Chromium on Android and ChromeOS      |
  * | interface    | `connection.type`               | Chromium on Android and ChromeOS           |
  * | power        | `getBattery()`                  | Chromium, windows; never sees low-power    |
- * | thermal      | `PressureObserver`              | Chromium on desktops; a proxy, see below   |
+ * | thermal      |                                 | nobody; the load of a processor is no heat |
  * | execution    | `visibilityState`               | all windows; no browser names a deadline   |
  *
  * What is missing, refused or broken is `unknown`, and never an error. A caller that knows more
@@ -40,9 +40,6 @@ const EXECUTIONS = ['unknown', 'foreground', 'background'];
 /** What a page's visibility says of its execution. @type {Record<string, PathSample['execution']>} */
 const VISIBILITIES = { hidden: 'background', visible: 'foreground' };
 
-/** How often the processor is looked at, in milliseconds. */
-const PRESSURE_INTERVAL = 5000;
-
 /**
  * Reports the path as the browser sees it: at once, and after each change.
  *
@@ -56,12 +53,10 @@ export function watchPath(report) {
   const { signal } = controller;
   /** @type {any} */
   let battery;
-  /** @type {unknown} */
-  let pressure;
   let last = '';
 
   const update = () => {
-    const sample = read(battery, pressure);
+    const sample = read(battery);
     const words = Object.values(sample).join();
     if (words === last || signal.aborted) return;
     last = words;
@@ -82,24 +77,15 @@ export function watchPath(report) {
     listen(battery, 'chargingchange');
     update();
   });
-  ask(() => {
-    const observer = new scope.PressureObserver((/** @type {any[]} */ records) => {
-      pressure = records.at(-1)?.state;
-      update();
-    });
-    signal.addEventListener('abort', () => observer.disconnect());
-    return observer.observe('cpu', { sampleInterval: PRESSURE_INTERVAL });
-  });
   update();
   return () => controller.abort();
 }
 
 /**
  * @param {{ charging?: boolean } | undefined} battery
- * @param {unknown} pressure
  * @returns {Readonly<PathSample>}
  */
-function read(battery, pressure) {
+function read(battery) {
   const { navigator, document } = globalThis;
   const { type, saveData, metered } = connection() ?? {};
   const isOffline = navigator?.onLine === false || type === 'none';
@@ -110,8 +96,7 @@ function read(battery, pressure) {
     reachability: isOffline ? 'none' : 'unknown',
     interface: interfaceOf(type),
     power: battery ? (battery.charging ? 'external' : 'battery') : 'unknown',
-    // A busy processor is not a hot one, and must never hold anything back as that does.
-    thermal: /^(serious|critical)$/.test(pressure) ? 'fair' : known(PATH.thermal, pressure),
+    thermal: 'unknown',
     execution: VISIBILITIES[document?.visibilityState] ?? 'unknown',
   });
 }

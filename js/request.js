@@ -9,7 +9,7 @@ import { siteOf } from './sites.js';
 
 /**
  * @param {string | URL | Request} input
- * @param {import('./index.d.ts').FetchInit} init
+ * @param {import('./index.d.ts').FetchInit} options
  * @returns {Pick<import('./transfer.js').Request,
  *   'site' | 'url' | 'host' | 'input' | 'init' | 'once' | 'noBody' | 'optional' | 'ahead' | 'range' | 'first' | 'last' | 'inOne' | 'signal'>}
  * @throws {HoldfastError} INVALID_URL, INVALID_OPTION

@@ -10,6 +10,7 @@ import { requestError } from './errors.js';
 import { integrityFor } from './integrity.js';
 import { presented } from './presented.js';
 import { redact } from './redact.js';
+import { askForPart } from './representation.js';
 
 /** The bytes so far are void: the body starts over. */
 export const RESTART = Symbol('restart');
@@ -194,6 +195,23 @@ export class Transfer {
   /** The consumer wants no more. @param {unknown} [reason] */
   cancel(reason) {
     this.#abort(reason ?? aborted());
+  }
+
+  /**
+   * Makes an attempt ask for a part, or, without one, for what no cache has.
+   *
+   * @param {RequestInit} init
+   * @param {number} first
+   * @param {number} last
+   */
+  dress(init, first, last) {
+    if (Number.isNaN(first)) {
+      init.cache = 'reload';
+      return;
+    }
+    const { type, headers } = this.#response ?? {};
+    const etag = this.#lastAt > 0 && type !== 'cors' ? headers?.get('etag') : undefined;
+    askForPart(init, this.request.input, first, last, etag);
   }
 
   // What the driver and the ladder report.

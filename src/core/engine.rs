@@ -133,9 +133,7 @@ impl Engine {
         if self.requests.last().is_some_and(|last| last.id >= id) {
             return;
         }
-        while self.hosts.len() <= host as usize {
-            self.hosts.push(Host::new(&self.config));
-        }
+        self.meet(host);
         self.make_room(&marks);
         if site.is_reload() {
             self.merge_reloads(marks.url, now);
@@ -490,10 +488,9 @@ impl Engine {
     #[inline(never)]
     fn succeed(&mut self, index: usize, now: Millis) {
         self.report_health(index, Evidence::Success, false, now);
+        self.sample(index);
         let gone = self.requests.remove(index);
-        let State::Body(body) = &gone.state else { return };
-        self.sample(&gone, body);
-        let bytes = gone.kept + body.delivered();
+        let bytes = gone.kept_by_now();
         self.note(now, gone.id, gone.attempts, LogEvent::Succeeded, 0, bytes);
         self.earn(&gone, now);
         self.adverse.handle_success();

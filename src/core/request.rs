@@ -69,7 +69,7 @@ pub(super) struct Body {
 impl Body {
     /// The bytes that were passed on.
     pub(super) fn delivered(&self) -> f64 {
-        (self.received - self.skip).clamp(0.0, self.take)
+        (self.received - self.skip).max(0.0).min(self.take)
     }
 }
 
@@ -189,7 +189,7 @@ pub(super) struct Request {
     pub(super) ask: Ask,
     /// The bytes that earlier attempts have delivered, and what of.
     pub(super) kept: f64,
-    pub(super) known: Option<Box<Representation>>,
+    pub(super) known: Option<Representation>,
     /// The length of all that was asked for, where it is known.
     pub(super) whole: Option<f64>,
     /// Whether it is of no use to ask for a part.

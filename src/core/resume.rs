@@ -5,8 +5,6 @@
 //! of an encoding of it, the missing ones are asked for. Otherwise all are asked for again, and
 //! those that were delivered are dropped. Neither is taken without a validator.
 
-use super::retry_after::digits;
-
 /// How the bytes that a page sees relate to those that ranges and lengths count.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Coding {
@@ -41,44 +39,22 @@ pub enum ContentRange {
     },
 }
 
-impl ContentRange {
-    /// Reads a field value.
-    pub fn parse(value: &str) -> Self {
-        Self::read(value).unwrap_or_default()
-    }
-
-    fn read(value: &str) -> Option<Self> {
-        let (unit, range) = value.trim_ascii().split_once(' ')?;
-        let (range, total) = range.split_once('/')?;
-        if !unit.eq_ignore_ascii_case("bytes") {
-            return None;
-        }
-        if range == "*" {
-            return Some(Self::Unsatisfied { total: digits(total)? });
-        }
-        let (first, last) = range.split_once('-')?;
-        let (first, last) = (digits(first)?, digits(last)?);
-        let total = if total == "*" { None } else { Some(digits(total)?) };
-        let fits = first <= last && total.is_none_or(|total| last < total);
-        fits.then_some(Self::Part { first, last, total })
-    }
-}
-
-/// What a response says of the representation that its body is made from.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// What a response says of the representation that its body is made from. Its texts are numbers that
+/// tell them apart: who reads them keeps the words.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Representation {
     /// Its place.
     pub range: ContentRange,
     /// `Content-Length`, in bytes of the encoding.
     pub length: Option<f64>,
-    /// `ETag`, as it stands.
-    pub etag: Option<Box<str>>,
-    /// `Last-Modified`, as it stands.
-    pub modified: Option<Box<str>>,
-    /// The type and subtype of `Content-Type`, in lower case.
-    pub kind: Option<Box<str>>,
-    /// The origin that it came from in the end.
-    pub origin: Option<Box<str>>,
+    /// `ETag`.
+    pub etag: Option<f64>,
+    /// Whether that is a weak one, which proves nothing (RFC 9110 section 8.8.3).
+    pub weak: bool,
+    /// `Last-Modified`.
+    pub modified: Option<f64>,
+    /// The origin that it came from in the end, and its type.
+    pub source: f64,
     /// How it is encoded.
     pub coding: Coding,
     /// Whether a page may read all its header fields: CORS has no part in it.
@@ -91,17 +67,12 @@ impl Representation {
         range: ContentRange::Unknown,
         length: None,
         etag: None,
+        weak: false,
         modified: None,
-        kind: None,
-        origin: None,
+        source: 0.0,
         coding: Coding::Hidden,
         open: false,
     };
-
-    /// The strong validator, if it has one (RFC 9110 section 8.8.3).
-    pub fn strong_etag(&self) -> Option<&str> {
-        self.etag.as_deref().filter(|etag| !etag.starts_with("W/"))
-    }
 
     /// The length of the whole, or of all that its request asked for.
     fn total(&self) -> Option<f64> {
@@ -115,32 +86,37 @@ impl Representation {
     /// Whether it can be told later that something is the same as this: by a strong `ETag`, or by
     /// the time of its last change together with its length.
     pub fn is_marked(&self) -> bool {
-        self.strong_etag().is_some() || self.modified.is_some() && self.total().is_some()
+        self.etag.is_some() && !self.weak || self.modified.is_some() && self.total().is_some()
+    }
+
+    fn has_etag_of(&self, other: &Self) -> bool {
+        self.etag.is_some() && self.etag == other.etag && !self.weak && !other.weak
     }
 
     /// Whether both were changed at the same time, or have the same strong validator.
     fn is_dated_like(&self, other: &Self) -> bool {
-        let etag = self.strong_etag().is_some() && self.strong_etag() == other.strong_etag();
-        etag || self.modified.is_some() && self.modified == other.modified
+        self.has_etag_of(other) || self.modified.is_some() && self.modified == other.modified
+    }
+
+    /// Whether nothing speaks against both being the same, as far as their lengths are left aside.
+    fn agrees_with(&self, other: &Self) -> bool {
+        !differ(self.etag, other.etag)
+            && !differ(self.modified, other.modified)
+            && self.source == other.source
+            && other.coding != Coding::Encoded
     }
 
     /// Whether `other` is shown to be the same; nothing may speak against it.
     fn is(&self, other: &Self) -> bool {
         let (before, after) = (self.total(), other.total());
-        let contrary = differ(&self.etag, &other.etag)
-            || differ(&self.modified, &other.modified)
-            || differ(&self.kind, &other.kind)
-            || differ(&before, &after)
-            || self.origin != other.origin
-            || other.coding == Coding::Encoded;
-        let etag = self.strong_etag().is_some() && self.strong_etag() == other.strong_etag();
         let lengths = before.is_some() && before == after;
-        !contrary && (etag || lengths && self.is_dated_like(other))
+        let is_shown = self.has_etag_of(other) || lengths && self.is_dated_like(other);
+        is_shown && self.agrees_with(other) && !differ(before, after)
     }
 }
 
 /// Whether both are known, and are not the same.
-fn differ<T: PartialEq>(one: &Option<T>, other: &Option<T>) -> bool {
+fn differ(one: Option<f64>, other: Option<f64>) -> bool {
     one.is_some() && other.is_some() && one != other
 }
 
@@ -188,6 +164,22 @@ impl Default for Wanted {
     }
 }
 
+impl Wanted {
+    /// Whether a response is passed on as it is, whatever was asked for, and none is fitted to it.
+    /// Who sees the status is given what the head says.
+    pub fn takes_as_is(&self, is_part: bool, status: u16, new: &Representation) -> bool {
+        let is_other = match (status, new.range) {
+            (206, ContentRange::Part { first, last, total }) => {
+                let end = total.map_or(last, |total| self.last.min(total - 1.0));
+                !is_part && (first != self.first || last != end)
+            }
+            (206, _) => false,
+            _ => true,
+        };
+        !self.partial || self.ranged && !self.exact && is_other
+    }
+}
+
 /// How the body of a response is to be read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fit {
@@ -225,53 +217,57 @@ pub fn fit(
     new: &Representation,
     trusts: bool,
 ) -> Result<Fit, Misfit> {
-    let Wanted { first, last, ranged, exact, partial } = *wanted;
-    if !partial {
-        return Ok(Fit { skip: 0.0, take: f64::INFINITY, whole: None });
-    }
+    let Wanted { first, last, ranged, partial, .. } = *wanted;
     let (asked, is_part) = match ask {
         Ask::All | Ask::Again => ((first, last), false),
         Ask::Part(first, last) => ((first, last), true),
     };
-    let next = first + kept;
     // Whoever asks for a range is given bytes that are not encoded.
     let counts = ranged || is_part || new.coding == Coding::Identity;
     let length = new.length.filter(|_| counts && new.coding != Coding::Encoded);
+    if kept == 0.0 && wanted.takes_as_is(is_part, status, new) {
+        return Ok(Fit { skip: 0.0, take: f64::INFINITY, whole: length.filter(|_| partial) });
+    }
+    let next = first + kept;
+    let until = |from: f64| length.map_or(f64::INFINITY, |length| from + length - 1.0);
     // The first and the last byte of the body, and the length of the whole.
     let (begins, ends, total) = match (status, new.range) {
         (206, ContentRange::Part { first, last, total }) => (first, last, total),
         (206, _) if !is_part && !ranged => return Err(Misfit::Elsewhere),
-        (206, _) if !is_part => (first, length.map_or(last, |length| first + length - 1.0), None),
+        (206, _) if !is_part => (first, until(first), None),
         (206, _) => {
             let span = asked.1 - asked.0 + 1.0;
-            let alike = known.is_some_and(|known| known.is_dated_like(new));
+            let alike =
+                known.is_some_and(|known| known.is_dated_like(new) && known.agrees_with(new));
             if !(trusts && alike && length == Some(span)) {
                 return Err(Misfit::Hidden);
             }
             (asked.0, asked.1, None)
         }
-        // Some servers answer a range with the part alone and 200; and who sees the status is
-        // given what it says.
-        _ if ranged && (!exact || length == Some(last - first + 1.0)) => (first, last, None),
-        _ => (0.0, length.map_or(f64::INFINITY, |length| length - 1.0), length),
+        // That there is none, or that it has not changed, is no answer to who has a part of it.
+        _ if kept > 0.0 && status != 200 => return Err(Misfit::Elsewhere),
+        // Some servers answer a range with the part alone and 200.
+        _ if ranged && length == Some(last - first + 1.0) => (first, last, None),
+        _ => (0.0, until(0.0), length),
     };
     let is_shown = known.is_some_and(|known| known.is(new));
     let is_trusted = status == 206 && is_part && new.range == ContentRange::Unknown;
     if kept > 0.0 && !is_shown && !is_trusted {
         return Err(Misfit::Changed);
     }
-    if begins > next || ends < next {
-        return Err(Misfit::Elsewhere);
-    }
-    let ends = ends.min(last);
     let whole = match total {
         Some(total) => Some(last.min(total - 1.0) - first + 1.0),
-        // There may be more behind a part that was asked for and comes in full.
-        None if is_part && ends == asked.1 && ends < last => None,
-        None => ends.is_finite().then(|| ends - first + 1.0),
+        // There may be more behind a part that the engine has asked for.
+        None if is_part && ends < last => None,
+        None => ends.is_finite().then(|| ends.min(last) - first + 1.0),
     };
+    // What was lost may have been nothing but the end.
+    let is_over = kept > 0.0 && whole == Some(kept);
+    if begins > next || ends < next && !is_over {
+        return Err(Misfit::Elsewhere);
+    }
     // The end of a body is where its stream ends, unless it is known to end before.
-    let bounded = status == 206 || last.is_finite();
-    let take = if bounded { ends - next + 1.0 } else { f64::INFINITY };
+    let bounded = status == 206 || last.is_finite() || is_over;
+    let take = if bounded { (ends.min(last) - next + 1.0).max(0.0) } else { f64::INFINITY };
     Ok(Fit { skip: next - begins, take, whole })
 }

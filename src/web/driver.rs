@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::*;
 use web_sys::{AbortController, RequestInit, Response};
 
 use super::fact::{self, alternatives_from, known};
-use super::fetch::{self, Call, now};
+use super::fetch::{self, now};
 use super::flight::Flight;
 use super::options;
 use super::records;
@@ -160,7 +160,7 @@ impl Driver {
     /// The promise of an attempt has settled: with a response, or rejected with an error.
     /// `limit` is 0, or 1 more than the code of the scope that the detector names, and `wait` how
     /// long, negative where unknown; `expiry` is the code of what a refusal says of its
-    /// credential; `open` says that all header fields can be read.
+    /// credential; `representation` what its body is made from (see the fetch module).
     #[allow(
         clippy::too_many_arguments,
         reason = "numbers and handles cross cheaper than an object"
@@ -174,10 +174,10 @@ impl Driver {
         limit: u32,
         wait: f64,
         expiry: u32,
-        open: bool,
+        representation: &[f64],
         at: f64,
     ) {
-        let facts = response.as_ref().map(|response| fetch::facts(response, open));
+        let facts = response.as_ref().map(|response| fetch::facts(response, representation));
         match self.inner.flight(request) {
             Some(mut flight) if flight.carries(attempt) => {
                 flight.response = response;
@@ -238,20 +238,19 @@ impl Driver {
         self.inner.feed(|engine| engine.handle_source(sites, recovery, now()));
     }
 
-    /// What the host of a request advises, in the two fields that may say so, empty where they are
-    /// not there.
-    pub fn advise(&self, request: u32, advice: &str, cmsd: &str) {
-        let own = Some(advice).filter(|field| !field.is_empty()).and_then(Advice::parse);
-        let cmsd = Some(cmsd).filter(|field| !field.is_empty());
-        let cmsd = cmsd.and_then(Advice::parse_cmsd_dynamic);
-        let advice = match (own, cmsd) {
-            (Some(own), Some(cmsd)) => own.merge(cmsd),
-            (own, cmsd) => match own.or(cmsd) {
-                Some(advice) => advice,
-                None => return,
-            },
+    /// What a host advises: `[chunk, sessions, ranges, ttl, abrCap, duress]`, NaN for
+    /// what it leaves open.
+    pub fn advise(&self, host: u32, numbers: &[f64]) {
+        let &[chunk, sessions, ranges, ttl, abr_cap, duress] = numbers else { return };
+        let advice = Advice {
+            chunk: Some(chunk),
+            sessions: Some(sessions),
+            ranges: Some(ranges),
+            ttl: Some(ttl),
+            abr_cap: Some(abr_cap),
+            duress: duress > 0.0,
         };
-        self.inner.feed(|engine| engine.handle_advice(RequestId(request), advice, now()));
+        self.inner.feed(|engine| engine.handle_advice(host, advice, now()));
     }
 
     /// The stream of a body broke with this error.
@@ -379,9 +378,13 @@ impl Inner {
             (flight.input.clone(), flight.init.clone(), flight.fetch.clone());
         // Not borrowed while the caller's own fetch runs.
         drop(flight);
-        let condition = self.engine.borrow().condition(request).map(String::from);
-        let call = Call { input, init, condition, ask, reload };
-        let promise = fetch::send(&call, fetch.as_ref(), &controller);
+        let init = fetch::own(&init);
+        if let Ask::Part(first, last) = ask {
+            self.sink.dress(request.0, &init, first, last);
+        } else if reload {
+            self.sink.dress(request.0, &init, f64::NAN, f64::NAN);
+        }
+        let promise = fetch::send(&input, &init, fetch.as_ref(), &controller);
         match self.flight(request.0) {
             Some(mut flight) => flight.controller = Some(controller),
             // Closed from within it.

@@ -2,7 +2,7 @@
 
 use js_sys::Promise;
 use wasm_bindgen::prelude::*;
-use web_sys::Response;
+use web_sys::{RequestInit, Response};
 
 /// What [`Sink::told`] is told, by code.
 pub(super) mod told {
@@ -30,6 +30,11 @@ extern "C" {
     /// [`Driver::settled`](super::Driver::settled).
     #[wasm_bindgen(method)]
     pub(super) fn sent(this: &Sink, request: u32, attempt: u32, at: f64, promise: &Promise);
+
+    /// The init of an attempt is to ask for the bytes from `first` to `last` only, past the cache;
+    /// or, where both are NaN, for what no cache has.
+    #[wasm_bindgen(method)]
+    pub(super) fn dress(this: &Sink, request: u32, init: &RequestInit, first: f64, last: f64);
 
     /// The response is accepted: hand it on and read its body. `flags` are 1 look at its bytes, 2
     /// it goes on where the body before broke off, 4 it answers for a part that only the engine

@@ -24,6 +24,9 @@ import { eventually, launchChromium } from './fixture.mjs';
  */
 /** @typedef {{ open(url: string): Promise<Page>, close(): Promise<void> }} Driver */
 
+// Programs that were started end with this process, also where it is ended.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
+
 /** Starts each of the browsers, by name. @type {Record<string, () => Promise<Driver>>} */
 export const BROWSERS = {
   Chromium: () => started(startChromium),

@@ -31,7 +31,12 @@ async function begin(urls, patience) {
         onExhausted: 'reject',
       },
       // Were no connection freed for it, it would end at this bound.
-      playlist: { headersTimeout: 20_000, firstHeadersTimeout: 20_000, attempts: 1 },
+      playlist: {
+        headersTimeout: 20_000,
+        firstHeadersTimeout: 20_000,
+        attempts: 1,
+        onExhausted: 'reject',
+      },
     },
     // Six time-outs at once would open it.
     breaker: { consecutive: 1e6, minRequests: 1e6 },

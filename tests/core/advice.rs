@@ -278,6 +278,8 @@ fn r89_an_error_anywhere_is_the_end_of_the_whole_field() {
         "sessions=4, chunk=1000000000000000",
         "sessions=4, x=\"",
         "sessions=4, x=é",
+        "sessions=4, x=:aGVs=:",
+        "sessions=4, x=(1\"a\")",
         "sessions=+4",
         ",",
         "{\"sessions\":4}",

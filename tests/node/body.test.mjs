@@ -479,6 +479,16 @@ describe('a part of a body', () => {
     assert.deepEqual(told, ['reading', [10, true], 'reading']);
   });
 
+  test('R20: what was looked at when a body is cut is not lost', async () => {
+    const { monitor } = recorder();
+    const body = new Body(source(new Uint8Array(30), 10).response, monitor);
+    assert.equal(await body.look(), true);
+    assert.equal(body.received, 10);
+    assert.equal(body.cut()?.byteLength, 10);
+    assert.equal(body.cut(), undefined, 'it is given once');
+    assert.equal(await body.read(0), LOST);
+  });
+
   test('R20: a stream that breaks while it skips is told as lost', async () => {
     /** @type {ReadableStreamDefaultController | undefined} */
     let controller;

@@ -46,36 +46,6 @@ class Target extends EventTarget {
   }
 }
 
-/** A `PressureObserver`, of which the last one made is at hand. */
-class Pressure {
-  /** @type {Pressure} */
-  static last;
-  isObserving = false;
-  /** @type {any[]} */
-  asked = [];
-
-  /** @param {(records: object[]) => void} callback */
-  constructor(callback) {
-    Pressure.last = this;
-    this.callback = callback;
-  }
-
-  /** @param {any[]} asked */
-  async observe(...asked) {
-    this.asked = asked;
-    this.isObserving = true;
-  }
-
-  disconnect() {
-    this.isObserving = false;
-  }
-
-  /** @param {string[]} states */
-  say(...states) {
-    this.callback(states.map((state) => ({ source: 'cpu', state })));
-  }
-}
-
 /**
  * Replaces globals for a test; `undefined` takes one away. The global scope becomes a target of
  * events.
@@ -88,7 +58,6 @@ function page(t, globals) {
   const all = {
     navigator: undefined,
     document: undefined,
-    PressureObserver: undefined,
     addEventListener: scope.addEventListener.bind(scope),
     removeEventListener: scope.removeEventListener.bind(scope),
     ...globals,
@@ -216,23 +185,6 @@ describe('what the browser says', () => {
     assert.equal(samples.length, 3);
   });
 
-  test('R85: a busy processor is a hint of heat, and never critical', async (t) => {
-    page(t, { PressureObserver: Pressure });
-    const { last } = watch(t);
-    assert.equal(Pressure.last.asked[0], 'cpu');
-    for (const [state, thermal] of [
-      ['nominal', 'nominal'],
-      ['fair', 'fair'],
-      ['serious', 'serious'],
-      ['critical', 'serious'],
-      ['of another version', 'unknown'],
-    ]) {
-      Pressure.last.say('nominal', state);
-      assert.equal(last().thermal, thermal, state);
-    }
-    Pressure.last.callback([]);
-  });
-
   test('R88: a hidden page is in the background, without a deadline', (t) => {
     const document = new Target({ visibilityState: 'visible' });
     page(t, { document });
@@ -267,23 +219,6 @@ describe('what the browser refuses', () => {
     ['no battery, said at once', { navigator: { getBattery: refuse } }],
     ['no battery, said later', { navigator: { getBattery: async () => refuse() } }],
     ['a battery that is none', { navigator: { getBattery: async () => undefined } }],
-    ['no observer', { PressureObserver: refuse }],
-    [
-      'an observer that refuses at once',
-      {
-        PressureObserver: class extends Pressure {
-          observe = refuse;
-        },
-      },
-    ],
-    [
-      'an observer that refuses later',
-      {
-        PressureObserver: class extends Pressure {
-          observe = async () => refuse();
-        },
-      },
-    ],
     ['a connection without events', { navigator: { connection: {} } }],
     [
       'a connection that throws',
@@ -315,24 +250,20 @@ describe('the way out', () => {
     const scope = page(t, {
       navigator: { onLine: true, connection, getBattery: async () => battery },
       document,
-      PressureObserver: Pressure,
     });
     const { samples, stop } = watch(t);
     await answered();
     const targets = [scope, battery, connection, document];
     for (const target of targets) assert.ok(target.count > 0);
-    assert.ok(Pressure.last.isObserving);
     const { length } = samples;
     stop();
     assert.deepEqual(
       targets.map(({ count }) => count),
       [0, 0, 0, 0],
     );
-    assert.equal(Pressure.last.isObserving, false);
     connection.fire('change', { type: 'cellular' });
     battery.fire('chargingchange', { charging: false });
     document.fire('visibilitychange', { visibilityState: 'hidden' });
-    Pressure.last.say('serious');
     assert.equal(samples.length, length);
     stop();
   });
@@ -348,15 +279,18 @@ describe('the way out', () => {
   });
 
   test('R85: may be taken from within a report', async (t) => {
-    const scope = page(t, { navigator: { onLine: true }, PressureObserver: Pressure });
+    const navigator = { onLine: true };
+    const scope = page(t, { navigator });
     let count = 0;
     const stop = watchPath(() => {
       count += 1;
       if (count === 2) stop();
     });
     await answered();
-    Pressure.last.say('fair');
-    Pressure.last.say('serious');
+    navigator.onLine = false;
+    scope.fire('offline');
+    navigator.onLine = true;
+    scope.fire('online');
     assert.equal(count, 2);
     assert.equal(scope.count, 0);
   });

@@ -354,6 +354,14 @@ impl Engine {
 
     // Odds and ends.
 
+    /// A host that was perhaps not heard of before.
+    #[inline(never)]
+    pub(super) fn meet(&mut self, host: u32) {
+        while self.hosts.len() <= host as usize {
+            self.hosts.push(Host::new(&self.config));
+        }
+    }
+
     /// A prefix or a credential that was not heard of before.
     pub(super) fn make_room(&mut self, marks: &Marks) {
         while self.prefixes.len() < marks.prefix as usize {

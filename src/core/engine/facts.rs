@@ -32,7 +32,7 @@ pub struct StartRequest {
 }
 
 /// The head of a response, as facts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct ResponseFacts {
     /// The status; 0 for a response of type `opaque` or `opaqueredirect`.
     pub status: u16,

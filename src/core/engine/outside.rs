@@ -49,9 +49,7 @@ impl Engine {
         limit: Option<(Millis, f64)>,
         now: Millis,
     ) {
-        while self.hosts.len() <= host as usize {
-            self.hosts.push(Host::new(&self.config));
-        }
+        self.meet(host);
         let Host { breaker, throttle, .. } = &mut self.hosts[host as usize];
         if let Some(until) = open_until {
             breaker.adopt(&self.config.breaker, until, trips, now);

@@ -46,14 +46,13 @@ impl Engine {
         self.replan(now);
     }
 
-    /// What a host advises (R89). It is said of the host of a request that is under way.
-    pub fn handle_advice(&mut self, request: RequestId, advice: Advice, now: Millis) {
-        let Some(index) = self.position(request) else { return };
-        let number = self.requests[index].host;
-        let standing = &mut self.hosts[number as usize].advice;
+    /// What a host advises (R89).
+    pub fn handle_advice(&mut self, host: u32, advice: Advice, now: Millis) {
+        self.meet(host);
+        let standing = &mut self.hosts[host as usize].advice;
         standing.adopt(advice, now);
         let sessions = f64::from(standing.sessions(now));
-        self.note(now, RequestId(0), 0, LogEvent::Advised, number, sessions);
+        self.note(now, RequestId(0), 0, LogEvent::Advised, host, sessions);
         self.actions.push(Action::Changed);
         self.retime(now);
     }

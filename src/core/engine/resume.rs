@@ -4,7 +4,7 @@ use super::{Action, Engine};
 use crate::core::breaker::Evidence;
 use crate::core::classify::Outcome;
 use crate::core::clock::Millis;
-use crate::core::request::{Body, Request, RequestId, State};
+use crate::core::request::{Request, State};
 use crate::core::resume::{Ask, Coding, ContentRange, Fit, Misfit, Representation, fit};
 use crate::core::retry::WaitReason;
 use crate::core::site::{Site, SiteClass};
@@ -39,18 +39,13 @@ impl Engine {
     /// How to go on from the bytes that were delivered, if there are any, and there is a way.
     pub(super) fn way_on(&self, request: &Request, now: Millis) -> Option<Ask> {
         let policy = &self.config.site(request.site).resume;
-        let known = request.known.as_deref()?;
+        let known = request.known.as_ref()?;
         let (kept, wanted) = (request.kept_by_now(), &request.wanted);
         let worth = request.has_released()
+            || request.legs > 0
             || kept >= WORTH
             || request.whole.is_some_and(|whole| kept >= whole * 0.1);
-        let able = wanted.partial
-            && !policy.off
-            && !self.config.naive
-            && request.site.class() == SiteClass::BulkTransfer
-            && known.coding != Coding::Encoded
-            && known.is_marked();
-        if kept == 0.0 || !worth || !able {
+        if kept == 0.0 || !worth || !self.can_join(request, known) {
             return None;
         }
         let is_identity = known.coding == Coding::Identity || policy.assume_identity;
@@ -63,6 +58,16 @@ impl Engine {
         }
         // Text is decoded in one go, and its servers encode it.
         (request.site != Site::TextSegment).then_some(Ask::Again)
+    }
+
+    /// Whether other bytes can be fitted to those of `known`.
+    fn can_join(&self, request: &Request, known: &Representation) -> bool {
+        request.wanted.partial
+            && !self.config.site(request.site).resume.off
+            && !self.config.naive
+            && request.site.class() == SiteClass::BulkTransfer
+            && known.coding != Coding::Encoded
+            && known.is_marked()
     }
 
     pub(super) fn refuses_ranges(&self, request: &Request, now: Millis) -> bool {
@@ -83,7 +88,8 @@ impl Engine {
         let window = self.window(request, now).filter(|_| able && !policy.off);
         match window {
             Some(window) if next + window <= last => Ask::Part(next, next + window - 1.0),
-            _ if kept > 0.0 => Ask::Part(next, last),
+            // Where all is there, and only its end was lost, one byte more is asked for.
+            _ if kept > 0.0 => Ask::Part(next, last.max(next)),
             _ if able && policy.range_first && !wanted.ranged => Ask::Part(next, last),
             _ => Ask::All,
         }
@@ -100,13 +106,17 @@ impl Engine {
         let request = &self.requests[index];
         let policy = &self.config.site(request.site).resume;
         let Request { ask, wanted, kept, .. } = request;
-        let (known, trusts) = (request.known.as_deref(), policy.trust_unexposed_range);
+        let (known, trusts) = (request.known.as_ref(), policy.trust_unexposed_range);
         let is_part = matches!(ask, Ask::Part(..));
+        let as_is = *kept == 0.0 && wanted.takes_as_is(is_part, status, &new);
         let mut fitted = fit(*ask, wanted, *kept, known, status, &new, trusts);
-        if is_part && *kept == 0.0 && !new.is_marked() {
+        if let Ok(Fit { take, whole, .. }) = fitted
+            && *kept == 0.0
+            && whole.map_or(is_part && status == 206, |whole| take < whole)
+            && !self.can_join(request, &new)
+        {
             // What follows it could not be told to belong to it.
-            let begun = |fit: &Fit| status != 206 || fit.whole == Some(fit.take);
-            fitted = fitted.and_then(|fit| if begun(&fit) { Ok(fit) } else { Err(Misfit::Hidden) });
+            fitted = Err(if is_part { Misfit::Hidden } else { Misfit::Elsewhere });
         }
         if is_part || wanted.ranged {
             // A request for a range asks for bytes that are not encoded (Fetch, 5.6).
@@ -116,7 +126,7 @@ impl Engine {
             let host = &mut self.hosts[request.host as usize];
             if status == 206 {
                 host.knows_ranges |= fitted.is_ok() && new.is_marked();
-            } else {
+            } else if status == 200 {
                 host.no_range_until = Some(now + NO_RANGE);
             }
         }
@@ -124,9 +134,9 @@ impl Engine {
         match fitted {
             Ok(fit) => {
                 if request.kept == 0.0 {
-                    request.known = Some(Box::new(new));
+                    request.known = (!as_is).then_some(new);
                 }
-                request.whole = fit.whole.or(request.whole);
+                request.whole = request.whole.or(fit.whole);
                 Ok(fit)
             }
             Err(misfit) => {
@@ -141,13 +151,6 @@ impl Engine {
                 })
             }
         }
-    }
-
-    /// What a part has to belong to, where that can be said without asking CORS (`If-Range`).
-    pub fn condition(&self, request: RequestId) -> Option<&str> {
-        let request = &self.requests[self.position(request)?];
-        let known = request.known.as_deref().filter(|known| known.open && request.kept > 0.0)?;
-        known.strong_etag()
     }
 
     /// A part that was asked for is not there. Where the whole has ended before it, that is the
@@ -180,11 +183,7 @@ impl Engine {
 
     /// A part has ended as it was to: the next one is asked for, which is no retry.
     pub(super) fn go_on(&mut self, index: usize, now: Millis) {
-        if let State::Body(body) = &self.requests[index].state {
-            let body = (**body).clone();
-            let request = self.requests[index].clone();
-            self.sample(&request, &body);
-        }
+        self.sample(index);
         self.report_health(index, Evidence::Success, false, now);
         self.keep(index);
         let request = &mut self.requests[index];
@@ -200,7 +199,9 @@ impl Engine {
     }
 
     /// A body that came without a failure before it is a sample of the bandwidth (R64).
-    pub(super) fn sample(&mut self, request: &Request, body: &Body) {
+    pub(super) fn sample(&mut self, index: usize) {
+        let request = &self.requests[index];
+        let State::Body(body) = &request.state else { return };
         if request.attempts == request.legs + 1 {
             self.estimator.sample((body.last_at - body.first_at).get(), body.received);
         } else {
@@ -217,14 +218,14 @@ impl Engine {
         }
         let delivered = body.delivered();
         let sum = request.kept + delivered;
-        let short = body.take.is_finite() && delivered < body.take;
+        let is_part = body.status == 206 && matches!(request.ask, Ask::Part(..));
+        let is_told = is_part || request.whole.is_some();
+        let short = is_told && body.take.is_finite() && delivered < body.take;
         match request.whole {
             _ if short => Ending::Cut,
             Some(whole) if body.take.is_finite() && sum < whole => Ending::Part,
             Some(whole) if sum != whole => Ending::Cut,
-            None if matches!(request.ask, Ask::Part(_, last) if last < request.wanted.last) => {
-                Ending::Part
-            }
+            None if is_part => Ending::Part,
             _ => Ending::Whole,
         }
     }

@@ -1,6 +1,8 @@
 //! What an attempt meets.
 
-use holdfast::core::{Expiry, Limited, Millis, ResponseFacts};
+use holdfast::core::{
+    Ask, Coding, ContentRange, Expiry, Limited, Millis, Representation, ResponseFacts, Wanted,
+};
 
 /// How the network treats one attempt. Spans are in milliseconds.
 #[derive(Clone, Debug)]
@@ -9,6 +11,9 @@ pub(crate) enum Answer {
     Head { after: f64, facts: ResponseFacts, parts: Vec<Part> },
     /// No headers, ever.
     Hang,
+    /// What was asked for of a file of so many bytes, with a strong validator: headers after
+    /// `after`, then a chunk of at most `chunk` bytes every `gap`.
+    Origin { after: f64, size: f64, chunk: f64, gap: f64 },
     /// The promise is rejected.
     Reject { after: f64 },
 }
@@ -52,6 +57,11 @@ pub(crate) fn ok(bytes: f64) -> Answer {
     status(200).parts([Part::Chunk { gap: 50.0, bytes }, Part::End { gap: 0.0 }])
 }
 
+/// A file of so many bytes that comes in ten chunks of 100 ms, from wherever it is asked for.
+pub(crate) const fn origin(size: f64) -> Answer {
+    Answer::Origin { after: 20.0, size, chunk: size / 10.0, gap: 100.0 }
+}
+
 /// A body that breaks off after so many bytes.
 pub(crate) fn truncated(bytes: f64) -> Answer {
     status(200).parts([Part::Chunk { gap: 50.0, bytes }, Part::Lost { gap: 10.0 }])
@@ -78,10 +88,41 @@ pub(crate) const fn reject() -> Answer {
 }
 
 impl Answer {
+    /// The same as a script, where it depends on what is asked for.
+    pub(crate) fn to(self, ask: Ask, wanted: &Wanted) -> Self {
+        let Self::Origin { after, size, chunk, gap } = self else { return self };
+        let part = if let Ask::Part(first, last) = ask { Some((first, last)) } else { None };
+        let part = part.or(wanted.ranged.then_some((wanted.first, wanted.last)));
+        let (first, last) = part.unwrap_or((0.0, f64::INFINITY));
+        let last = last.min(size - 1.0);
+        let (mut left, mut parts) = (last - first + 1.0, Vec::new());
+        while left > 0.0 {
+            parts.push(Part::Chunk { gap, bytes: left.min(chunk) });
+            left -= chunk;
+        }
+        parts.push(Part::End { gap: 0.0 });
+        let answer = status(if part.is_some() { 206 } else { 200 }).after(after).parts(parts);
+        answer.with(|facts| {
+            facts.representation = Representation {
+                length: Some(last - first + 1.0),
+                etag: Some("\"1\"".into()),
+                coding: Coding::Identity,
+                open: true,
+                ..Representation::UNKNOWN
+            };
+            if part.is_some() {
+                let total = Some(size);
+                facts.representation.range = ContentRange::Part { first, last, total };
+            }
+        })
+    }
+
     /// The same, but its headers or its rejection come after so long.
     pub(crate) fn after(mut self, ms: f64) -> Self {
         match &mut self {
-            Self::Head { after, .. } | Self::Reject { after } => *after = ms,
+            Self::Head { after, .. } | Self::Origin { after, .. } | Self::Reject { after } => {
+                *after = ms;
+            }
             Self::Hang => {}
         }
         self

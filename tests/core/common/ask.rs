@@ -96,6 +96,11 @@ impl Ask {
         self
     }
 
+    pub(crate) fn ahead(mut self) -> Self {
+        self.marks.ahead = true;
+        self
+    }
+
     pub(crate) fn directives(mut self) -> Self {
         self.marks.directives = true;
         self

@@ -74,6 +74,12 @@ impl Contract {
                 watch.under_way = false;
                 watch.ended = Some(now);
             }
+            // A part is whole; the next one is no retry.
+            Action::Ended { request, attempt } => {
+                let watch = self.alive(request);
+                assert!(watch.under_way && watch.attempt == attempt, "{action:?} names no attempt");
+                watch.under_way = false;
+            }
             Action::Exhausted { request, .. } => {
                 let watch = self.alive(request);
                 assert!(!watch.exhausted, "{request:?} is exhausted twice");

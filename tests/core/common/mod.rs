@@ -11,11 +11,13 @@ mod network;
 mod script;
 
 use holdfast::core::{
-    Action, Alternatives, Answer as Opinion, Config, Engine, Entry, Failure, Hook, HostState,
-    LogEvent, Marks, Millis, Playback, RequestId, Site, StartRequest,
+    Action, Advice, Alternatives, Answer as Opinion, Config, Engine, Entry, Failure, Hook,
+    HostState, LogEvent, Marks, Millis, PathSample, Playback, RequestId, Site, StartRequest,
 };
 
-pub(crate) use self::answer::{Answer, Part, hang, ok, page, reject, silent, status, truncated};
+pub(crate) use self::answer::{
+    Answer, Part, hang, ok, origin, page, reject, silent, status, truncated,
+};
 pub(crate) use self::ask::{Ask, ask};
 use self::contract::Contract;
 use self::network::{Fact, Network};
@@ -108,7 +110,7 @@ impl World {
     pub(crate) fn start(&mut self, ask: Ask) -> u32 {
         self.last_id += 1;
         let id = self.last_id;
-        self.network.script(id, ask.host, ask.answers);
+        self.network.script(id, ask.host, ask.wanted, ask.answers);
         let start = StartRequest {
             id: RequestId(id),
             site: ask.site,
@@ -149,6 +151,30 @@ impl World {
 
     pub(crate) fn online(&mut self, online: bool) {
         self.engine.handle_online(online, self.millis());
+        self.drain();
+    }
+
+    /// What is known of the path.
+    pub(crate) fn path(&mut self, sample: PathSample) {
+        self.engine.handle_path(sample, self.millis());
+        self.drain();
+    }
+
+    /// Whether the user agrees to what it costs.
+    pub(crate) fn consent(&mut self, consent: bool) {
+        self.engine.handle_consent(consent, self.millis());
+        self.drain();
+    }
+
+    /// The host of a request that is under way gives advice.
+    pub(crate) fn advise(&mut self, id: u32, advice: Advice) {
+        self.engine.handle_advice(RequestId(id), advice, self.millis());
+        self.drain();
+    }
+
+    /// The player turns to another host than this one.
+    pub(crate) fn rotate(&mut self, host: u32) {
+        self.engine.handle_rotation(host, self.millis());
         self.drain();
     }
 
@@ -249,9 +275,9 @@ impl World {
         while let Some(action) = self.engine.poll() {
             self.contract.handle_action(&action, self.now);
             match action {
-                Action::Send { request, attempt, .. } => {
+                Action::Send { request, attempt, ask, .. } => {
                     self.sent.push(Sent { request: request.0, attempt, at: self.now });
-                    self.network.send(request, attempt, self.now);
+                    self.network.send(request, attempt, ask, self.now);
                 }
                 Action::Cut { request, attempt } => self.network.cut(request, attempt),
                 Action::Forget { request } => self.network.forget(request),

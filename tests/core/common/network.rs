@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use holdfast::core::{Answer as Opinion, RequestId, ResponseFacts};
+use holdfast::core::{Answer as Opinion, Ask, RequestId, ResponseFacts, Wanted};
 
 use super::World;
 use super::answer::{Answer, Part};
@@ -44,12 +44,12 @@ pub(crate) struct Network {
     pub(crate) tapes: BTreeMap<u32, Vec<Answer>>,
     /// By time, and in the order of posting at the same time.
     mail: Vec<(f64, Fact)>,
-    scripts: BTreeMap<u32, (u32, Vec<Answer>)>,
+    scripts: BTreeMap<u32, (u32, Wanted, Vec<Answer>)>,
 }
 
 impl Network {
-    pub(crate) fn script(&mut self, id: u32, host: u32, answers: Vec<Answer>) {
-        self.scripts.insert(id, (host, answers));
+    pub(crate) fn script(&mut self, id: u32, host: u32, wanted: Wanted, answers: Vec<Answer>) {
+        self.scripts.insert(id, (host, wanted, answers));
     }
 
     pub(crate) fn post(&mut self, at: f64, fact: Fact) {
@@ -77,8 +77,10 @@ impl Network {
         }
     }
 
-    pub(crate) fn send(&mut self, request: RequestId, attempt: u32, now: f64) {
-        match self.answer(request.0, attempt, now) {
+    pub(crate) fn send(&mut self, request: RequestId, attempt: u32, ask: Ask, now: f64) {
+        let wanted = self.scripts[&request.0].1;
+        match self.answer(request.0, attempt, now).to(ask, &wanted) {
+            Answer::Origin { .. } => unreachable!("it is a script by now"),
             Answer::Hang => {}
             Answer::Reject { after } => self.post(now + after, Fact::Rejected(request, attempt)),
             Answer::Head { after, facts, parts } => {
@@ -106,7 +108,7 @@ impl Network {
     }
 
     fn answer(&mut self, id: u32, attempt: u32, now: f64) -> Answer {
-        let (host, answers) = &self.scripts[&id];
+        let (host, _, answers) = &self.scripts[&id];
         let struck = |(of, from, to, _): &&(u32, f64, f64, Answer)| {
             of == host && (*from..*to).contains(&now)
         };

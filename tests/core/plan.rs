@@ -1,0 +1,712 @@
+//! What the plan does to requests: it cancels what it forbids, holds it at no cost, and lets it go
+//! on from where it was (R84 to R88).
+
+use holdfast::core::{
+    Action, Ask, Config, ConnectionClass, Cost, Exhausted, FailureClass, Health, Interface,
+    LogEvent, Millis, PathSample, Power, Reachability, Reason, Site, Thermal, Timer, WaitReason,
+};
+
+use crate::common::{Verdict, World, ask, hang, ok, origin, reject, silent, status};
+
+const MB: f64 = 1_048_576.0;
+const MINUTE: f64 = 60_000.0;
+
+/// All that is known is this.
+fn sample() -> PathSample {
+    PathSample::default()
+}
+
+fn metered() -> PathSample {
+    PathSample { cost: Cost::Metered, ..sample() }
+}
+
+fn unmetered() -> PathSample {
+    PathSample { cost: Cost::Unmetered, ..sample() }
+}
+
+fn heat(thermal: Thermal) -> PathSample {
+    PathSample { thermal, ..sample() }
+}
+
+fn gone() -> PathSample {
+    PathSample { reachability: Reachability::None, ..sample() }
+}
+
+/// Why a request waits, if it does.
+fn wait(world: &World, id: u32) -> Option<WaitReason> {
+    world.engine.retry_states().find(|state| state.request.0 == id).and_then(|state| state.wait)
+}
+
+/// The attempts that were cut, in their order.
+fn cuts(world: &World) -> Vec<(f64, u32)> {
+    let of = |(at, action): &(f64, Action)| match action {
+        Action::Cut { request, .. } => Some((*at, request.0)),
+        _ => None,
+    };
+    world.actions.iter().filter_map(of).collect()
+}
+
+/// What the attempts of a request asked for.
+fn asks(world: &World, id: u32) -> Vec<Ask> {
+    let of = |(_, action): &(f64, Action)| match action {
+        Action::Send { request, ask, .. } if request.0 == id => Some(*ask),
+        _ => None,
+    };
+    world.actions.iter().filter_map(of).collect()
+}
+
+/// The bytes that the network has passed on for a request, cut attempts included.
+fn log_of(world: &World, event: LogEvent) -> Vec<(u32, f64)> {
+    let of = |entry: &&holdfast::core::Entry| entry.event == event;
+    world.engine.log().filter(of).map(|entry| (entry.detail, entry.value)).collect()
+}
+
+/// Three connections break; the link is adverse from then on.
+fn break_thrice(world: &mut World) {
+    for _ in 0..3 {
+        let id = world.start(ask(Site::Key).host(9).always(reject()));
+        world.drive_until(world.now + 20.0);
+        world.abort(id);
+    }
+    assert_eq!(class(world), ConnectionClass::Adverse);
+}
+
+fn class(world: &World) -> ConnectionClass {
+    world.engine.path_state(Millis::new(world.now)).class
+}
+
+// Cancelling (R87).
+
+#[test]
+fn r87_what_is_fetched_ahead_is_cut_in_the_tick_that_forbids_it_and_goes_on_from_its_last_byte() {
+    for at in [10.0, 25.0, 130.0, 555.0, 1_015.0] {
+        let mut world = World::new();
+        let id = world.start(ask(Site::Segment).ahead().streaming().always(origin(10.0 * MB)));
+        world.drive_until(at);
+        world.path(metered());
+        assert_eq!(cuts(&world), [(at, id)], "in the same tick");
+        assert_eq!(wait(&world, id), Some(WaitReason::Held));
+        world.drive_until(5_000.0);
+        assert_eq!(world.sent_at(id), [0.0], "held");
+        world.path(unmetered());
+        world.drive_until_idle();
+        world.finished_at(id);
+        let delivered = ((at - 20.0) / 100.0).floor().max(0.0) * MB;
+        let rest = if delivered > 0.0 { Ask::Part(delivered, 10.0 * MB - 1.0) } else { Ask::All };
+        assert_eq!(asks(&world, id), [Ask::All, rest], "no delivered byte is asked for again");
+        let ends = log_of(&world, LogEvent::Succeeded);
+        assert_eq!(ends, [(0, 10.0 * MB)], "and none is missing");
+        assert_eq!(log_of(&world, LogEvent::Failed), []);
+    }
+}
+
+#[test]
+fn r87_what_is_needed_is_cut_without_a_path_and_in_critical_heat_and_goes_on_likewise() {
+    for (forbidden, reason) in
+        [(gone(), WaitReason::Offline), (heat(Thermal::Critical), WaitReason::Held)]
+    {
+        for site in [Site::Segment, Site::Init, Site::Key, Site::Playlist, Site::Manifest] {
+            for at in [10.0, 555.0] {
+                let mut world = World::new();
+                let id = world.start(ask(site).always(origin(10_000.0)));
+                let big = world.start(ask(Site::Segment).always(origin(10.0 * MB)));
+                world.drive_until(at);
+                world.path(forbidden);
+                assert_eq!(cuts(&world).len(), 2, "{site:?}");
+                assert!(cuts(&world).iter().all(|(cut, _)| *cut == at));
+                assert_eq!(wait(&world, id), Some(reason));
+                world.drive_until(30_000.0);
+                assert_eq!(world.sent.len(), 2, "nothing runs");
+                world.path(sample());
+                world.drive_until_idle();
+                world.finished_at(id);
+                world.finished_at(big);
+                assert_eq!(world.sent.len(), 4);
+                if at > 100.0 {
+                    assert_eq!(asks(&world, big)[1], Ask::Part(5.0 * MB, 10.0 * MB - 1.0));
+                }
+            }
+        }
+    }
+}
+
+/// Whatever is cut is as it was: the ladder, the budget, the breaker, the link, the estimate.
+#[test]
+fn r87_a_cancel_of_the_plan_costs_nothing() {
+    let mut world = World::new();
+    let mut ids = Vec::new();
+    for _ in 0..6 {
+        ids.push(world.start(ask(Site::Segment).always(origin(10.0 * MB))));
+    }
+    for cycle in 0..30 {
+        let at = f64::from(cycle) * 1_000.0;
+        world.drive_until(at + 25.0);
+        world.path(heat(Thermal::Critical));
+        world.drive_until(at + 500.0);
+        world.path(sample());
+    }
+    assert_eq!(cuts(&world).len(), 180);
+    assert_eq!(class(&world), ConnectionClass::Unmetered);
+    assert_eq!(world.host(0).health.health, Health::Closed);
+    assert_eq!(world.host(0).health.failures, 0);
+    world.drive_until_idle();
+    assert!(ids.iter().all(|id| matches!(world.verdict(*id), Some((_, Verdict::Finished)))));
+    assert_eq!(log_of(&world, LogEvent::Failed), []);
+    assert_eq!(log_of(&world, LogEvent::Exhausted), []);
+}
+
+/// The ladder has four attempts, whatever the plan cuts between them.
+#[test]
+fn r87_a_cancel_costs_no_attempt_of_the_ladder_and_no_budget() {
+    let play = |cancels: u32| {
+        let mut config = Config { log_capacity: 1_000, ..Config::default() };
+        config.sites[Site::Segment as usize].exhausted = Exhausted::Reject;
+        // What four attempts cost, and not a token more.
+        config.budget.host = 3.0;
+        let mut world = World::with(config);
+        let id = world.start(ask(Site::Segment).always(status(500).after(50.0)));
+        for cycle in 0..cancels {
+            let at = f64::from(cycle) * 100.0;
+            world.at(at + 10.0, |world| world.path(heat(Thermal::Critical)));
+            world.at(at + 20.0, |world| world.path(sample()));
+        }
+        world.drive_until_idle();
+        let (_, failure) = world.failure(id);
+        assert_eq!(failure.reason, Reason::Attempts, "{}", world.story(id));
+        let failed = world.events(id).iter().filter(|event| **event == LogEvent::Failed).count();
+        assert_eq!(failed, 4);
+        world.sent.len()
+    };
+    assert_eq!(play(0), 4);
+    assert_eq!(play(1), 5);
+}
+
+/// A minute in a hold is not a minute of the ladder's time.
+#[test]
+fn r87_a_hold_does_not_use_up_the_time_of_the_ladder() {
+    for first in [true, false] {
+        let mut config = Config { log_capacity: 1_000, ..Config::default() };
+        config.sites[Site::Segment as usize].exhausted = Exhausted::Reject;
+        let mut world = World::with(config);
+        if first {
+            world.path(heat(Thermal::Critical));
+        }
+        let late = ok(9.0).after(7_000.0);
+        let id = world.start(ask(Site::Segment).answers(if first {
+            vec![reject(), late]
+        } else {
+            vec![hang(), reject(), late]
+        }));
+        world.drive_until(10.0);
+        world.path(heat(Thermal::Critical));
+        world.drive_until(MINUTE);
+        world.path(sample());
+        world.drive_until_idle();
+        world.finished_at(id);
+    }
+}
+
+#[test]
+fn r87_a_flapping_path_is_no_hot_loop() {
+    let mut world = World::new();
+    let id = world.start(ask(Site::Segment).always(origin(10.0 * MB)));
+    for cycle in 0..500 {
+        let at = f64::from(cycle) * 4.0;
+        world.at(at + 1.0, |world| world.path(heat(Thermal::Critical)));
+        world.at(at + 3.0, |world| world.path(sample()));
+    }
+    world.drive_until_idle();
+    assert!(world.sent_at(id).len() <= 42, "{}", world.sent_at(id).len());
+    world.finished_at(id);
+}
+
+/// Bytes that are with the caller, and could not be followed by others.
+#[test]
+fn r87_what_is_needed_and_cannot_be_continued_is_left_to_finish() {
+    let mut world = World::new();
+    let ends = ok(100_000.0).after(20.0);
+    let streaming = world.start(ask(Site::Segment).streaming().always(slow(100_000.0)));
+    let once = world.start(ask(Site::License).once_only().always(ends.after(2_000.0)));
+    let large = world.start(ask(Site::Segment).always(slow(1_000_000.0)));
+    world.drive_until(200.0);
+    world.path(heat(Thermal::Critical));
+    assert_eq!(cuts(&world), []);
+    world.drive_until_idle();
+    for id in [streaming, once, large] {
+        world.finished_at(id);
+        assert_eq!(world.sent_at(id), [0.0]);
+    }
+}
+
+/// A body without a validator: half of it at once, the rest a second later.
+fn slow(bytes: f64) -> crate::common::Answer {
+    use crate::common::Part;
+    let half = bytes / 2.0;
+    status(200).parts([
+        Part::Chunk { gap: 50.0, bytes: half },
+        Part::Chunk { gap: 1_000.0, bytes: half },
+        Part::End { gap: 0.0 },
+    ])
+}
+
+/// Nothing is ever delivered twice: where bytes are with the caller that no others can follow, the
+/// cut is the end.
+#[test]
+fn r87_what_is_fetched_ahead_and_cannot_be_continued_ends_with_the_cut() {
+    let mut world = World::new();
+    let id = world.start(ask(Site::Segment).ahead().streaming().always(slow(100_000.0)));
+    let buffered = world.start(ask(Site::Segment).ahead().always(slow(100_000.0)));
+    let once = world.start(ask(Site::Segment).ahead().once_only().always(slow(100_000.0)));
+    world.drive_until(200.0);
+    world.path(metered());
+    let (at, failure) = world.failure(id);
+    assert_eq!((at, failure.reason), (200.0, Reason::Released));
+    assert_eq!(wait(&world, buffered), Some(WaitReason::Held), "nobody has a byte of it");
+    world.path(unmetered());
+    world.drive_until_idle();
+    world.finished_at(buffered);
+    world.finished_at(once);
+    assert_eq!(world.sent_at(once), [0.0], "what is not safe to send twice is not");
+}
+
+#[test]
+fn r87_requests_that_nobody_plans_for_are_left_alone() {
+    let mut world = World::new();
+    let beacon = world.start(ask(Site::Other).always(ok(9.0).after(1_000.0)));
+    world.drive_until(10.0);
+    world.path(heat(Thermal::Critical));
+    world.drive_until_idle();
+    world.finished_at(beacon);
+    assert_eq!(world.sent.len(), 1, "a beacon is never sent twice (R5)");
+
+    let mut naive = World::with(Config { naive: true, ..Config::default() });
+    let id = naive.start(ask(Site::Segment).ahead().always(ok(9.0).after(1_000.0)));
+    naive.drive_until(10.0);
+    naive.path(gone());
+    naive.drive_until_idle();
+    naive.finished_at(id);
+    assert_eq!(naive.sent.len(), 1, "hls.js has no plan (R7)");
+}
+
+#[test]
+fn r86_r87_with_little_power_the_most_needed_one_of_each_lane_stays_and_the_others_follow_in_order()
+{
+    for weak in [heat(Thermal::Serious), PathSample { power: Power::LowPower, ..sample() }] {
+        let mut world = World::new();
+        let start = |world: &mut World, site, ahead, host| {
+            let mut made = ask(site).host(host).always(origin(10.0 * MB));
+            made.marks.ahead = ahead;
+            world.start(made)
+        };
+        let ahead = start(&mut world, Site::Init, true, 0);
+        let text = start(&mut world, Site::TextSegment, false, 0);
+        let younger = start(&mut world, Site::Segment, false, 0);
+        let playlist = start(&mut world, Site::Playlist, false, 0);
+        let youngest = start(&mut world, Site::Segment, false, 0);
+        let init = start(&mut world, Site::Init, false, 0);
+        let elsewhere = start(&mut world, Site::TextSegment, false, 1);
+        world.drive_until(300.0);
+        world.path(weak);
+        let cut: Vec<_> = cuts(&world).into_iter().map(|(_, id)| id).collect();
+        assert_eq!(cut, [ahead, text, youngest, younger], "the least needed first");
+        assert_eq!(wait(&world, ahead), Some(WaitReason::Held));
+        for id in [text, younger, youngest] {
+            assert_eq!(wait(&world, id), Some(WaitReason::Window));
+        }
+        world.drive_until(10_000.0);
+        for id in [init, elsewhere, playlist, younger, youngest, text] {
+            world.finished_at(id);
+        }
+        let resumed: Vec<_> = world.sent[7..].iter().map(|sent| sent.request).collect();
+        assert_eq!(resumed, [younger, youngest, text], "one after the other, in their order");
+        assert_eq!(world.finished_at(init), world.sent_at(younger)[1]);
+        assert_eq!(world.finished_at(younger), world.sent_at(youngest)[1]);
+        assert_eq!(wait(&world, ahead), Some(WaitReason::Held));
+        world.path(sample());
+        world.drive_until_idle();
+        world.finished_at(ahead);
+    }
+}
+
+#[test]
+fn r87_what_is_lifted_lets_go_in_the_order_of_need() {
+    let mut world = World::new();
+    world.path(heat(Thermal::Critical));
+    let text = world.start(ask(Site::TextSegment));
+    let ahead = world.start(ask(Site::Init).ahead());
+    let segment = world.start(ask(Site::Segment));
+    let manifest = world.start(ask(Site::Manifest));
+    let init = world.start(ask(Site::Init));
+    world.drive_until(1_000.0);
+    assert_eq!(world.sent.len(), 0);
+    world.path(sample());
+    world.drive_until_idle();
+    let order: Vec<_> = world.sent.iter().map(|sent| sent.request).collect();
+    assert_eq!(order, [init, manifest, segment, text, ahead]);
+}
+
+#[test]
+fn p7_consent_lifts_the_hold_of_cost_and_link_and_nothing_else() {
+    for (path, lifts) in [
+        (metered(), true),
+        (PathSample { cost: Cost::Constrained, ..sample() }, true),
+        (PathSample { interface: Interface::Cellular, ..sample() }, true),
+        (PathSample { power: Power::LowPower, ..metered() }, false),
+        (PathSample { thermal: Thermal::Serious, ..metered() }, false),
+        (heat(Thermal::Critical), false),
+        (gone(), false),
+        (PathSample { background_until: Some(Millis::new(59_000.0)), ..metered() }, false),
+    ] {
+        let mut world = World::new();
+        world.path(path);
+        let id = world.start(ask(Site::Segment).ahead());
+        world.drive_until(10.0);
+        assert_eq!(world.sent.len(), 0, "{path:?}");
+        world.consent(true);
+        world.drive_until(1_000.0);
+        assert_eq!(world.sent_at(id).len(), usize::from(lifts), "{path:?}");
+    }
+}
+
+#[test]
+fn r87_consent_that_is_taken_back_cuts_at_once() {
+    let mut world = World::new();
+    world.path(metered());
+    world.consent(true);
+    let id = world.start(ask(Site::Segment).ahead().always(origin(10.0 * MB)));
+    let needed = world.start(ask(Site::Segment).always(origin(10.0 * MB)));
+    world.drive_until(300.0);
+    world.consent(false);
+    assert_eq!(cuts(&world), [(300.0, id)]);
+    world.drive_until(5_000.0);
+    world.finished_at(needed);
+    assert_eq!(wait(&world, id), Some(WaitReason::Held));
+}
+
+// The link (R84).
+
+#[test]
+fn r84_three_bad_events_hold_what_is_fetched_ahead_in_the_same_tick() {
+    for answer in [reject(), hang(), silent(9.0), crate::common::truncated(9.0)] {
+        let mut world = World::new();
+        let ahead = world.start(ask(Site::Segment).host(1).ahead().always(slow_origin()));
+        let failing: Vec<_> =
+            (0..3).map(|_| world.start(ask(Site::Key).always(answer.clone()))).collect();
+        while cuts(&world).iter().all(|(_, id)| *id != ahead) && world.now < MINUTE {
+            world.drive_until(world.now + 10.0);
+        }
+        let failed: Vec<_> = failing
+            .iter()
+            .map(|id| world.entries(*id).into_iter().find(|entry| entry.event == LogEvent::Failed))
+            .map(|entry| entry.expect("a failure").at.get())
+            .collect();
+        assert!(cuts(&world).contains(&(failed[2], ahead)), "{answer:?}: {failed:?}");
+        assert_eq!(class(&world), ConnectionClass::Adverse);
+        assert_eq!(wait(&world, ahead), Some(WaitReason::Held));
+    }
+}
+
+fn slow_origin() -> crate::common::Answer {
+    crate::common::Answer::Origin { after: 20.0, size: 1_000.0 * MB, chunk: MB, gap: 100.0 }
+}
+
+#[test]
+fn r84_a_clean_minute_with_a_success_lets_go_by_itself() {
+    let mut world = World::new();
+    break_thrice(&mut world);
+    let bad = world.now;
+    let ahead = world.start(ask(Site::Segment).ahead());
+    world.start(ask(Site::Key));
+    world.drive_until(1_000.0);
+    assert_eq!(wait(&world, ahead), Some(WaitReason::Held));
+    let timer = world.engine.next_timeout();
+    assert_eq!(timer, Some((Millis::new(bad + MINUTE), Timer::Plan)));
+    world.drive_until_idle();
+    assert_eq!(world.sent_at(ahead), [bad + MINUTE]);
+    assert_eq!(log_of(&world, LogEvent::Path).last(), Some(&(0, 0.0)), "and it is told");
+}
+
+#[test]
+fn r84_silence_proves_nothing_and_a_success_after_the_minute_lets_go_at_once() {
+    let mut world = World::new();
+    break_thrice(&mut world);
+    let ahead = world.start(ask(Site::Segment).ahead());
+    world.drive_until(150_000.0);
+    assert_eq!(wait(&world, ahead), Some(WaitReason::Held));
+    let fine = world.start(ask(Site::Key));
+    world.drive_until(150_100.0);
+    assert_eq!(world.sent_at(ahead), [world.finished_at(fine)]);
+    assert_eq!(log_of(&world, LogEvent::Path), [(3, 0.0), (0, 0.0)]);
+    world.drive_until_idle();
+    world.finished_at(ahead);
+}
+
+#[test]
+fn r84_what_says_nothing_of_the_link_does_not_hold() {
+    let mut world = World::new();
+    let ahead = world.start(ask(Site::Segment).host(1).ahead().always(slow_origin()));
+    for code in [400, 403, 404, 408, 429, 500, 502, 503, 504] {
+        world.start(ask(Site::Key).host(2).always(status(code)));
+    }
+    world.drive_until(5_000.0);
+    for _ in 0..5 {
+        let id = world.start(ask(Site::Segment).host(3).always(hang()));
+        world.drive_until(world.now + 100.0);
+        world.abort(id);
+    }
+    world.online(false);
+    for _ in 0..5 {
+        world.start(ask(Site::Key).host(4).always(reject()));
+    }
+    world.drive_until(world.now + 1_000.0);
+    world.online(true);
+    assert_eq!(class(&world), ConnectionClass::Unmetered);
+    assert_eq!(world.sent_at(ahead), [0.0]);
+    // Two are not three.
+    for _ in 0..2 {
+        world.start(ask(Site::Other).host(5).always(reject()));
+        let id = world.start(ask(Site::Certificate).host(5).always(reject()));
+        world.drive_until(world.now + 21.0);
+        world.abort(id);
+    }
+    assert_eq!(class(&world), ConnectionClass::Unmetered, "beacons do not count");
+}
+
+/// What fails while the sample says that there is no path is no news of the link.
+#[test]
+fn r84_failures_without_a_path_do_not_count() {
+    let mut world = World::new();
+    for _ in 0..4 {
+        world.start(ask(Site::License).once_only().always(reject().after(100.0)));
+    }
+    world.path(gone());
+    world.drive_until(1_000.0);
+    world.path(sample());
+    assert_eq!(class(&world), ConnectionClass::Unmetered);
+    assert_eq!(world.host(0).health.failures, 0);
+}
+
+#[test]
+fn r84_r85_another_path_starts_over() {
+    let mut world = World::new();
+    break_thrice(&mut world);
+    let ahead = world.start(ask(Site::Segment).ahead());
+    world.drive_until(100.0);
+    // The same path, with other power: the link is what it was.
+    world.path(PathSample { power: Power::Battery, ..sample() });
+    assert_eq!(class(&world), ConnectionClass::Adverse);
+    assert_eq!(world.engine.path_state(Millis::ZERO).generation, 0);
+    world.drive_until(200.0);
+    assert_eq!(world.sent_at(ahead), []);
+    world.path(PathSample { interface: Interface::Wifi, ..sample() });
+    assert_eq!(world.engine.path_state(Millis::ZERO).generation, 1);
+    world.drive_until_idle();
+    assert_eq!(world.sent_at(ahead), [200.0]);
+    assert_eq!(log_of(&world, LogEvent::Path), [(3, 0.0), (0, 1.0)]);
+}
+
+#[test]
+fn r83_r85_class_and_generation_are_shown_and_told() {
+    let mut world = World::new();
+    let steps = [
+        (metered(), ConnectionClass::Metered, 1),
+        (PathSample { thermal: Thermal::Serious, ..metered() }, ConnectionClass::Metered, 1),
+        (PathSample { cost: Cost::Constrained, ..sample() }, ConnectionClass::Constrained, 2),
+        (gone(), ConnectionClass::Offline, 3),
+        (sample(), ConnectionClass::Unmetered, 4),
+    ];
+    for (path, class, generation) in steps {
+        world.path(path);
+        let state = world.engine.path_state(Millis::new(world.now));
+        assert_eq!((state.class, state.generation), (class, generation));
+    }
+    assert_eq!(log_of(&world, LogEvent::Path), [(1, 1.0), (2, 2.0), (4, 3.0), (0, 4.0)]);
+    world.online(false);
+    assert_eq!(class(&world), ConnectionClass::Offline);
+}
+
+/// A plan that changed unseen, while nobody waited for it, is no sign of sleep.
+#[test]
+fn r84_r88_a_change_of_the_plan_that_nobody_waited_for_excuses_nothing() {
+    let excused = |story: fn(&mut World)| {
+        let mut config = Config { log_capacity: 1_000, ..Config::default() };
+        config.sites[Site::Segment as usize].exhausted = Exhausted::Reject;
+        let mut world = World::with(config);
+        break_thrice(&mut world);
+        story(&mut world);
+        let failing = world.start(ask(Site::Segment).host(2).always(hang()));
+        let begun = world.now;
+        world.start(ask(Site::Segment).host(3).ahead().always(slow_origin()));
+        world.drive_until(begun + MINUTE);
+        let (at, failure) = world.failure(failing);
+        assert_eq!(failure.reason, Reason::Deadline);
+        at - begun
+    };
+    let plain = excused(|_| {});
+    // The link is well again at 60 s.
+    let demoted = excused(|world| {
+        world.start(ask(Site::Key));
+        world.drive_until(200_000.0);
+    });
+    // The success that proves it comes late.
+    let proved = excused(|world| {
+        world.drive_until(200_000.0);
+        world.start(ask(Site::Key));
+        world.drive_until(200_100.0);
+    });
+    // The last minute in the background begins while nothing is under way.
+    let hurried = excused(|world| {
+        let until = Some(Millis::new(100_000.0));
+        world.path(PathSample { background_until: until, ..sample() });
+        world.drive_until(200_000.0);
+    });
+    for other in [demoted, proved, hurried] {
+        assert!((other - plain).abs() < 5_000.0, "{other} ms against {plain} ms");
+    }
+}
+
+#[test]
+fn r86_the_last_minute_in_the_background_cuts_by_itself() {
+    let mut world = World::new();
+    let until = Some(Millis::new(3.0 * MINUTE));
+    world.path(PathSample { background_until: until, ..sample() });
+    let ahead = world.start(ask(Site::Segment).ahead().always(slow_origin()));
+    let needed = world.start(ask(Site::Segment).always(slow_origin()));
+    world.drive_until(5.0 * MINUTE);
+    assert_eq!(cuts(&world), [(2.0 * MINUTE + 1.0, ahead)]);
+    assert_eq!(world.sent_at(needed), [0.0]);
+    world.path(sample());
+    world.drive_until(5.0 * MINUTE + 1.0);
+    assert_eq!(world.sent_at(ahead), [0.0, 5.0 * MINUTE]);
+}
+
+// The ends of a hold.
+
+#[test]
+fn r86_a_hold_ends_with_its_limit() {
+    for (path, ahead) in [(metered(), true), (heat(Thermal::Critical), false), (gone(), false)] {
+        let mut world = World::new();
+        world.path(path);
+        let mut made = ask(Site::Segment);
+        made.marks.ahead = ahead;
+        let id = world.start(made);
+        world.drive_until_idle();
+        let (at, failure) = world.failure(id);
+        assert_eq!((at, failure.reason), (300_000.0, Reason::HoldLimit), "{path:?}");
+        assert_eq!(failure.attempts, 0);
+    }
+}
+
+#[test]
+fn r86_whoever_is_let_go_at_the_last_moment_is_sent() {
+    let mut world = World::new();
+    world.path(metered());
+    let id = world.start(ask(Site::Segment).ahead());
+    world.at(300_000.0, |world| world.path(unmetered()));
+    world.drive_until_idle();
+    world.finished_at(id);
+}
+
+#[test]
+fn r10_an_abort_in_a_hold_leaves_nothing_behind() {
+    let mut world = World::new();
+    let cut = world.start(ask(Site::Segment).ahead().always(origin(10.0 * MB)));
+    world.drive_until(300.0);
+    world.path(metered());
+    let held = world.start(ask(Site::Segment).ahead());
+    world.drive_until(400.0);
+    world.abort(cut);
+    world.abort(held);
+    assert_eq!(world.engine.next_timeout(), None);
+    assert_eq!(world.engine.request_count(), 0);
+    world.path(unmetered());
+    world.drive_until_idle();
+    assert_eq!(world.sent.len(), 1);
+}
+
+#[test]
+fn r69_a_rotation_ends_what_is_held_and_another_source_does_not() {
+    let mut world = World::new();
+    world.path(metered());
+    let moved = world.start(ask(Site::Segment).ahead());
+    let stays = world.start(ask(Site::Segment).host(1).ahead());
+    world.rotate(0);
+    assert_eq!(world.failure(moved).1.reason, Reason::Rotated);
+    world.engine.handle_source(Site::ALL.map(Site::defaults), Vec::new(), Millis::ZERO);
+    world.drive_until(1_000.0);
+    assert_eq!(wait(&world, stays), Some(WaitReason::Held));
+    world.path(unmetered());
+    world.drive_until_idle();
+    world.finished_at(stays);
+}
+
+#[test]
+fn r86_the_caller_cannot_hurry_what_is_held() {
+    let mut world = World::new();
+    world.path(metered());
+    let id = world.start(ask(Site::Segment).ahead());
+    world.retry_now();
+    world.drive_until(1_000.0);
+    assert_eq!(world.sent_at(id), []);
+}
+
+// Sleep (R88).
+
+#[test]
+fn r88_a_device_that_slept_ten_minutes_wakes_without_a_burst() {
+    let mut world = World::new();
+    // A lane with one request at a time, and one that waits for it.
+    world.path(heat(Thermal::Serious));
+    let body = world.start(ask(Site::Segment).always(silent(500_000.0)));
+    let window: Vec<_> = (0..5).map(|_| world.start(ask(Site::Segment))).collect();
+    let held: Vec<_> = (0..5).map(|_| world.start(ask(Site::Segment).ahead())).collect();
+    let headers: Vec<_> =
+        (0..5).map(|_| world.start(ask(Site::Key).host(1).always(hang()))).collect();
+    let backoff: Vec<_> = (0..5)
+        .map(|_| world.start(ask(Site::Playlist).host(2).answers([status(500), ok(9.0)])))
+        .collect();
+    world.drive_until(30.0);
+    let before = world.sent.len();
+    let under_way = 6 + backoff.len();
+    let asleep = world.now + 600_000.0;
+    world.freeze_until(asleep);
+    assert_eq!(cuts(&world).iter().filter(|(at, _)| *at >= asleep).count(), 0, "no cut on waking");
+    for id in window.iter().chain(&held) {
+        assert!(world.verdict(*id).is_none(), "nothing ends in its sleep: {}", world.story(*id));
+    }
+    world.drive_until(asleep + 999.0);
+    assert!(world.sent.len() - before <= under_way, "{} attempts", world.sent.len() - before);
+    assert_eq!(world.sent.iter().filter(|sent| held.contains(&sent.request)).count(), 0);
+    assert_eq!(cuts(&world).iter().filter(|(at, _)| *at >= asleep).count(), 0, "the grace");
+    assert!((0..3).all(|host| world.host(host).health.health == Health::Closed));
+    assert_ne!(class(&world), ConnectionClass::Adverse);
+    for id in headers {
+        world.abort(id);
+    }
+    world.abort(body);
+    world.drive_until(asleep + 30_000.0);
+    for id in window.iter().chain(&backoff) {
+        world.finished_at(*id);
+    }
+    world.path(sample());
+    world.drive_until_idle();
+    for id in held {
+        world.finished_at(id);
+    }
+}
+
+#[test]
+fn r84_r88_sleep_is_no_clean_minute() {
+    let mut world = World::new();
+    break_thrice(&mut world);
+    let ahead = world.start(ask(Site::Segment).ahead());
+    world.start(ask(Site::Key));
+    world.drive_until(10_000.0);
+    world.freeze_until(610_000.0);
+    assert_eq!(class(&world), ConnectionClass::Adverse);
+    assert_eq!(wait(&world, ahead), Some(WaitReason::Held));
+    world.drive_until_idle();
+    world.finished_at(ahead);
+    assert!(world.sent_at(ahead)[0] < 700_000.0);
+    let _ = FailureClass::Success;
+}
