@@ -1,11 +1,7 @@
 //! What a server advises: smaller windows, for a while (R89, R90).
 //!
-//! Two fields carry advice, both of them structured (RFC 9651): one of our own, a dictionary of
-//! integers, and `CMSD-Dynamic` (CTA-5006), a list with an item for each hop. A field that breaks
-//! the grammar says nothing; a member of the wrong type is as if absent; of duplicates the last
-//! one counts; what is not known is ignored. Values are clamped, and can only lower.
-
-mod fields;
+//! The fields that carry it are read in JavaScript (`js/advice.js`) and come as numbers, whatever
+//! these are. Each is kept within the bounds of its window, and can only lower it.
 
 use super::clock::Millis;
 
@@ -30,88 +26,81 @@ impl Window {
     /// How long advice stands, in seconds. Not a window: up to a day, it may be longer than by
     /// default. At zero or below, the advice is over at once.
     pub const TTL: Self = Self { default: 300.0, min: 0.0, max: 86_400.0 };
+    /// The lowest bitrate that can be a cap, in bit/s: zero would read as none.
+    const LOWEST_CAP: f64 = 1_000.0;
 
-    // `f64::clamp` would bring in the text of its panic.
-    const fn clamp(&self, value: f64) -> f64 {
-        value.min(self.max).max(self.min)
+    /// What is advised, within the bounds; what holds without where nothing is.
+    fn bound(&self, advised: Option<f64>) -> f64 {
+        match advised {
+            // `f64::clamp` would bring in the text of its panic.
+            Some(value) if !value.is_nan() => value.min(self.max).max(self.min),
+            _ => self.default,
+        }
+    }
+
+    fn lower(&self, advised: Option<f64>) -> f64 {
+        self.bound(advised).min(self.default)
     }
 }
 
-/// What one field, or the fields of one response, advise; `None` is what they leave open.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// What the fields of a response advise, as they tell it. `None` and NaN are what they leave open.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Advice {
     /// The length of a range that is asked for, in bytes.
     pub chunk: Option<f64>,
     /// Requests in flight in a lane.
-    pub sessions: Option<u32>,
+    pub sessions: Option<f64>,
     /// Ranges in flight of a resource.
-    pub ranges: Option<u32>,
-    /// How long all of it stands, where not for [`Window::TTL`]'s default.
-    pub ttl: Option<Millis>,
+    pub ranges: Option<f64>,
+    /// How long all of it stands, in seconds.
+    pub ttl: Option<f64>,
     /// The highest bitrate to choose, in bit/s.
     pub abr_cap: Option<f64>,
     /// The server is overloaded: one request at a time, and nothing ahead of need.
     pub duress: bool,
 }
 
-impl Advice {
-    /// Reads a dictionary of `chunk`, `sessions`, `ranges` and `ttl`; `None` where it says nothing
-    /// at all, not even that there is no advice any more.
-    pub fn parse(field: &str) -> Option<Self> {
-        fields::dictionary(field)
-    }
-
-    /// Reads `CMSD-Dynamic`: `du`, `mb` and `etp`, and the members of our own under a vendor's
-    /// prefix, as in `com.example-chunk`. The lowest value of all hops counts, and any duress.
-    pub fn parse_cmsd_dynamic(field: &str) -> Option<Self> {
-        fields::list(field)
-    }
-
-    /// What both advise: the lower of each value, and any duress.
-    #[must_use]
-    pub fn merge(self, other: Self) -> Self {
-        Self {
-            chunk: lower(self.chunk, other.chunk),
-            sessions: lower(self.sessions, other.sessions),
-            ranges: lower(self.ranges, other.ranges),
-            ttl: lower(self.ttl, other.ttl),
-            abr_cap: lower(self.abr_cap, other.abr_cap),
-            duress: self.duress || other.duress,
-        }
-    }
-}
-
 /// What stands of the advice to a lane.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Standing {
-    advice: Advice,
+    chunk: f64,
+    sessions: u32,
+    ranges: u32,
+    abr_cap: Option<f64>,
+    duress: bool,
     until: Millis,
 }
 
 impl Standing {
     /// Takes advice in; nothing of the former is left.
     pub fn adopt(&mut self, advice: Advice, now: Millis) {
-        let ttl = advice.ttl.unwrap_or(Millis::from_secs(Window::TTL.default));
-        *self = Self { advice, until: now + ttl };
+        let Advice { chunk, sessions, ranges, ttl, abr_cap, duress } = advice;
+        let sessions = if duress { Some(Window::SESSIONS.min) } else { sessions };
+        // A cap without an end is none.
+        let abr_cap = abr_cap.filter(|&cap| cap < f64::INFINITY);
+        *self = Self {
+            chunk: Window::CHUNK.lower(chunk),
+            sessions: Window::SESSIONS.lower(sessions) as u32,
+            ranges: Window::RANGES.lower(ranges) as u32,
+            abr_cap: abr_cap.map(|cap| cap.max(Window::LOWEST_CAP)),
+            duress,
+            until: now + Millis::from_secs(Window::TTL.bound(ttl)),
+        };
     }
 
     /// The length of a range that is asked for, in bytes.
     pub fn chunk(&self, now: Millis) -> f64 {
-        let chunk = Window::CHUNK.default;
-        self.at(now).chunk.map_or(chunk, |advised| advised.min(chunk))
+        self.at(now).chunk
     }
 
     /// How many requests of the lane may be in flight.
     pub fn sessions(&self, now: Millis) -> u32 {
-        let advice = self.at(now);
-        let sessions = if advice.duress { Window::SESSIONS.min } else { Window::SESSIONS.default };
-        advice.sessions.map_or(sessions as u32, |advised| advised.min(sessions as u32))
+        self.at(now).sessions
     }
 
     /// How many ranges of a resource may be in flight. One that has begun keeps its own.
     pub fn ranges(&self, now: Millis) -> u32 {
-        let ranges = Window::RANGES.default as u32;
-        self.at(now).ranges.map_or(ranges, |advised| advised.min(ranges))
+        self.at(now).ranges
     }
 
     /// The highest bitrate to choose, in bit/s.
@@ -129,14 +118,21 @@ impl Standing {
         (now < self.until).then_some(self.until)
     }
 
-    fn at(&self, now: Millis) -> Advice {
-        if now < self.until { self.advice } else { Advice::default() }
+    fn at(&self, now: Millis) -> Self {
+        if now < self.until { *self } else { Self::default() }
     }
 }
 
-fn lower<T: PartialOrd>(one: Option<T>, other: Option<T>) -> Option<T> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(if other < one { other } else { one }),
-        (one, other) => one.or(other),
+impl Default for Standing {
+    /// No advice.
+    fn default() -> Self {
+        Self {
+            chunk: Window::CHUNK.default,
+            sessions: Window::SESSIONS.default as u32,
+            ranges: Window::RANGES.default as u32,
+            abr_cap: None,
+            duress: false,
+            until: Millis::ZERO,
+        }
     }
 }

@@ -133,6 +133,7 @@ impl Engine {
         if self.requests.last().is_some_and(|last| last.id >= id) {
             return;
         }
+        self.await_plan(now);
         self.meet(host);
         self.make_room(&marks);
         if site.is_reload() {
@@ -299,6 +300,7 @@ impl Engine {
             }
             Ending::Part if whole => {
                 self.go_on(index, now);
+                self.retime(now);
                 false
             }
             _ => {
@@ -336,7 +338,7 @@ impl Engine {
         let gone = self.requests.remove(index);
         self.note(now, gone.id, gone.attempts, LogEvent::Aborted, 0, 0.0);
         self.actions.push(Action::Forget { request: gone.id });
-        if gone.last_failure.is_some() || gone.attempts == 0 {
+        if gone.last_failure.is_some() || !path::is_under_way(&gone) {
             self.actions.push(Action::Changed);
         }
         self.retime(now);
@@ -426,6 +428,13 @@ impl Engine {
                 }
                 continue;
             }
+            if path::is_held(request)
+                && let Some(limit) = request.timers.at(Timer::Retry)
+            {
+                // Nor could the plan have changed, or a lane have emptied.
+                request.since = request.since + slept;
+                request.timers.set(Timer::Retry, limit + slept + GRACE);
+            }
             request.offline = request.offline + slept;
             request.exhausted = request.exhausted.map(|at| at + slept);
         }
@@ -493,7 +502,7 @@ impl Engine {
         let bytes = gone.kept_by_now();
         self.note(now, gone.id, gone.attempts, LogEvent::Succeeded, 0, bytes);
         self.earn(&gone, now);
-        self.adverse.handle_success();
+        self.handle_good_link(now);
         let recovered = self.hosts[gone.host as usize].handle_success();
         self.actions.push(Action::Finish { request: gone.id });
         // The bandwidth has changed, at least.

@@ -148,7 +148,8 @@ pub(super) struct Request {
     pub(super) attempts: u32,
     /// Attempts that the ladder counts: those that failed for want of a network are not.
     pub(super) ladder: u32,
-    /// Time without a network, which the ladder's deadline does not count either.
+    /// Time without a network or in a hold of the plan, which the ladder's deadline does not count
+    /// either.
     pub(super) offline: Millis,
     /// When the current attempt was sent, or the current wait began.
     pub(super) since: Millis,
@@ -280,6 +281,16 @@ impl Request {
     pub(super) fn kept_by_now(&self) -> f64 {
         let under_way = if let State::Body(body) = &self.state { body.delivered() } else { 0.0 };
         self.kept + under_way
+    }
+
+    /// The time that it was held back by the plan or its lane does not count on its ladder: nobody
+    /// tried anything.
+    pub(super) fn excuse_hold(&mut self, now: Millis) {
+        if matches!(self.state, State::Waiting(WaitReason::Held | WaitReason::Window)) {
+            let held = now - self.since;
+            self.offline = self.offline + held;
+            self.exhausted = self.exhausted.map(|at| at + held);
+        }
     }
 
     /// Whether an attempt is under way, and it is this one.

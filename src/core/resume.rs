@@ -170,7 +170,7 @@ impl Wanted {
     pub fn takes_as_is(&self, is_part: bool, status: u16, new: &Representation) -> bool {
         let is_other = match (status, new.range) {
             (206, ContentRange::Part { first, last, total }) => {
-                let end = total.map_or(last, |total| self.last.min(total - 1.0));
+                let end = self.last.min(total.map_or(last, |total| total - 1.0));
                 !is_part && (first != self.first || last != end)
             }
             (206, _) => false,
@@ -222,9 +222,7 @@ pub fn fit(
         Ask::All | Ask::Again => ((first, last), false),
         Ask::Part(first, last) => ((first, last), true),
     };
-    // Whoever asks for a range is given bytes that are not encoded.
-    let counts = ranged || is_part || new.coding == Coding::Identity;
-    let length = new.length.filter(|_| counts && new.coding != Coding::Encoded);
+    let length = new.length.filter(|_| new.coding == Coding::Identity);
     if kept == 0.0 && wanted.takes_as_is(is_part, status, new) {
         return Ok(Fit { skip: 0.0, take: f64::INFINITY, whole: length.filter(|_| partial) });
     }

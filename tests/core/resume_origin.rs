@@ -24,6 +24,8 @@ enum Tag {
     None,
     Strong,
     Weak,
+    /// A weak one that is the same for all versions.
+    Vague,
 }
 
 /// What becomes of a request for a range.
@@ -39,7 +41,7 @@ pub(crate) enum Ranges {
     Late(f64),
     /// 416, whatever is asked for.
     Refused,
-    /// A 206 that does not say what of; from so many bytes before what was asked for.
+    /// A 206 that does not say what of; it begins, and ends, so many bytes too early.
     Unplaced(f64),
     /// The part, as a 200.
     Plain,
@@ -55,6 +57,8 @@ enum Gzip {
     Same,
     /// By some servers of many.
     Sometimes,
+    /// It is kept so, and parts are parts of that: what is made of them is no use.
+    Stored,
 }
 
 #[derive(Debug)]
@@ -90,6 +94,9 @@ pub(crate) struct Reply {
     pub(crate) placed: bool,
 }
 
+/// What is no version's.
+const NONSENSE: u32 = u32::MAX;
+
 const PARTS: [f64; 3] = [450.0, 3_000.0, 70_000.0];
 
 impl Origin {
@@ -106,13 +113,15 @@ impl Origin {
             7 => Ranges::Plain,
             _ => Ranges::Honest,
         };
-        let gzips = [Gzip::Weak, Gzip::Own, Gzip::Same, Gzip::Sometimes];
+        let gzips = [Gzip::Weak, Gzip::Own, Gzip::Same, Gzip::Sometimes, Gzip::Stored];
         let gzip = if rng.u32(..4) > 0 { None } else { rng.choice(gzips) };
         let open = rng.bool();
         let shows_tag = rng.bool();
-        let tag = rng.choice([Tag::None, Tag::Strong, Tag::Strong, Tag::Weak]);
+        let tag = rng.choice([Tag::None, Tag::Strong, Tag::Strong, Tag::Weak, Tag::Vague]);
         let tag = tag.unwrap_or(Tag::None);
-        let told_apart = tag != Tag::None && (open || shows_tag);
+        // A part that looks like a whole has to be as long as its caller knows.
+        let changes = if ranges == Ranges::Plain { [0.0; 4] } else { [0.0, 0.0, 0.1, 0.5] };
+        let told_apart = matches!(tag, Tag::Strong | Tag::Weak) && (open || shows_tag);
         Self {
             open,
             shows_tag,
@@ -126,7 +135,7 @@ impl Origin {
             totals: rng.u32(..8) > 0,
             gzip: gzip.unwrap_or(Gzip::Never),
             conditional: rng.bool(),
-            changes: rng.choice([0.0, 0.0, 0.1, 0.5]).unwrap_or(0.0),
+            changes: rng.choice(changes).unwrap_or(0.0),
             ranges,
             version: rng.u32(..1_000),
         }
@@ -140,6 +149,11 @@ impl Origin {
 
     pub(crate) fn never_encodes(&self) -> bool {
         self.gzip == Gzip::Never
+    }
+
+    /// What can be asked for of it is all, or nothing that makes sense.
+    pub(crate) fn is_stored_encoded(&self) -> bool {
+        self.gzip == Gzip::Stored
     }
 
     fn shows_range(&self) -> bool {
@@ -176,19 +190,23 @@ impl Origin {
         let Some((first, last)) = valid.filter(|_| self.ranges != Ranges::Ignored) else {
             return self.whole(range.is_none(), rng);
         };
-        let size = self.size(self.version);
+        let stored = self.gzip == Gzip::Stored;
+        let size = self.size(self.version) * if stored { 0.5 } else { 1.0 };
+        let size = size.floor();
         if first >= size || self.ranges == Ranges::Refused {
             return self.unsatisfied(size);
         }
         let (mut from, mut to) = (first, (last + 1.0).min(size));
         match self.ranges {
             Ranges::Capped(most) => to = to.min(from + most),
-            Ranges::Early(shift) | Ranges::Unplaced(shift) => from = (from - shift).max(0.0),
+            Ranges::Early(shift) => from = (from - shift).max(0.0),
+            Ranges::Unplaced(shift) if shift <= from => (from, to) = (from - shift, to - shift),
             Ranges::Late(shift) => from = (from + shift).min(to - 1.0),
             _ => {}
         }
-        let mut reply = self.whole(false, rng);
-        reply.body = Run { from, to, ..reply.body };
+        let mut reply = self.whole(stored, rng);
+        let version = if stored { NONSENSE } else { self.version };
+        reply.body = Run { version, from, to };
         let sized = self.sizes_parts || self.ranges == Ranges::Plain;
         reply.representation.length = sized.then_some(to - from);
         reply.told = sized;
@@ -221,7 +239,7 @@ impl Origin {
             false if self.open || self.shows_coding && self.version % 2 == 0 => Coding::Identity,
             _ => Coding::Hidden,
         };
-        let length = if encodes { (size * 0.4).ceil() } else { size };
+        let length = if encodes { (size * 0.5).floor() } else { size };
         let length = self.sized.then_some(length);
         let date = if self.coarse { 0 } else { self.version };
         let shown = self.open || self.shows_tag;
@@ -252,9 +270,10 @@ impl Origin {
 
     /// Its tag, and whether that is a weak one.
     fn tag_of(&self, encodes: bool, rng: &mut Rng) -> (Option<f64>, bool) {
-        let weak = self.tag == Tag::Weak || encodes && self.gzip == Gzip::Weak;
+        let weak = !matches!(self.tag, Tag::Strong) || encodes && self.gzip == Gzip::Weak;
         let own = encodes && (self.gzip == Gzip::Own || self.gzip == Gzip::Sometimes && rng.bool());
-        let name = f64::from(self.version) + if own { 1e6 } else { 0.0 };
+        let version = if self.tag == Tag::Vague { 0 } else { self.version };
+        let name = f64::from(version) + if own { 1e6 } else { 0.0 };
         ((self.tag != Tag::None).then_some(name), weak)
     }
 }
@@ -264,7 +283,7 @@ pub(crate) fn wanted(origin: &Origin, buffered: bool, rng: &mut Rng) -> Wanted {
     let size = origin.size(origin.version);
     let exact = buffered || rng.bool();
     let partial = rng.u32(..25) > 0;
-    if rng.u32(..3) > 0 {
+    if rng.u32(..3) > 0 || origin.is_stored_encoded() {
         return Wanted { exact, partial, ..Wanted::default() };
     }
     let first = (size * rng.f64()).floor();

@@ -399,7 +399,6 @@ fn wanted(bytes: &mut Bytes<'_>) -> Wanted {
 
 /// A representation of few different ones, so that some are alike.
 fn representation(bytes: &mut Bytes<'_>) -> Representation {
-    let text = |bytes: &mut Bytes<'_>, all: &[Option<&str>]| bytes.of(all).map(Box::from);
     let (first, span) = (bytes.span(), bytes.span());
     Representation {
         range: match bytes.below(4) {
@@ -412,10 +411,10 @@ fn representation(bytes: &mut Bytes<'_>) -> Representation {
             _ => ContentRange::Unknown,
         },
         length: bytes.flag().then(|| bytes.number()),
-        etag: text(bytes, &[None, Some("\"a\""), Some("\"b\""), Some("W/\"a\"")]),
-        modified: text(bytes, &[None, Some("then"), Some("now")]),
-        kind: text(bytes, &[None, Some("video/mp4")]),
-        origin: text(bytes, &[None, Some("https://cdn.example")]),
+        etag: bytes.of(&[None, Some(1.0), Some(2.0)]),
+        weak: bytes.rarely(),
+        modified: bytes.of(&[None, Some(3.0), Some(4.0)]),
+        source: bytes.of(&[0.0, 0.0, 5.0]),
         coding: bytes.of(&[Coding::Identity, Coding::Identity, Coding::Encoded, Coding::Hidden]),
         open: bytes.flag(),
     }

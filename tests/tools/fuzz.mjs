@@ -1,6 +1,6 @@
 // @ts-check
-// Looks for bytes that break what reads `Retry-After` and advice, and the engine. Each target runs
-// for a bounded time; what it has seen is kept in target/fuzz, and the next run goes on from there.
+// Looks for bytes that break what reads `Retry-After`, and the engine. Each target runs for a
+// bounded time; what it has seen is kept in target/fuzz, and the next run goes on from there.
 //
 //   npm run fuzz                                a minute each
 //   npm run fuzz -- --seconds 600               longer
@@ -12,13 +12,13 @@ import { runAsProgram } from './main.mjs';
 import { log, runStreaming } from './processes.mjs';
 import { ROOT, ensureReady, toolEnvironment } from './setup.mjs';
 
-export const TARGETS = ['retry_after', 'engine', 'advice'];
+export const TARGETS = ['retry_after', 'engine'];
 const FOLDER = 'tests/fuzz';
 const KEPT = join(ROOT, 'target', 'fuzz');
 const USUAL_S = 60;
 const BUILD_LIMIT_S = 900;
 /** No script needs more bytes; a longer one is only slower. */
-const LONGEST = { retry_after: 128, engine: 2048, advice: 256 };
+const LONGEST = { retry_after: 128, engine: 2048 };
 
 /** @param {string[]} args */
 export function parseArguments(args) {

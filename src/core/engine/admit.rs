@@ -2,6 +2,7 @@
 //! those who keep them: the guard of its URL, its credential, the pacers, the host's breaker, the
 //! budget. Nothing is spent before the last gate.
 
+use super::path::is_held;
 use super::{Action, Engine, Scope};
 use crate::core::breaker::Health;
 use crate::core::clock::Millis;
@@ -45,6 +46,10 @@ const LEASE: (Millis, Millis) = (Millis::new(10_000.0), Millis::new(2_000.0));
 impl Engine {
     /// The one way to an attempt: sends it, or says why it waits.
     pub(super) fn depart(&mut self, index: usize, now: Millis) {
+        if self.is_stuck(&self.requests[index], now) {
+            // The way on that there was is closed: its host answers ranges with the whole.
+            return self.give_up(index, Reason::Released, now);
+        }
         let naive = self.config.naive;
         let request = &mut self.requests[index];
         let paid = request.is_probe();
@@ -164,6 +169,7 @@ impl Engine {
 
     #[inline(never)]
     pub(super) fn send(&mut self, index: usize, now: Millis) {
+        self.requests[index].excuse_hold(now);
         self.give_up_late_directives(index, now);
         let timeout = self.headers_timeout(&self.requests[index], now);
         self.pay(index, now);
@@ -184,6 +190,7 @@ impl Engine {
             request.generation = credential.generation;
         }
         let waited = matches!(request.state, State::Waiting(_)) && request.since < now;
+        let waited = waited || is_held(request);
         request.unfailed = false;
         request.attempts += 1;
         request.ladder += 1;

@@ -1,15 +1,18 @@
 //! What the path allows right now, and what a change of it does to requests (R81, R86 to R90).
 
 use super::hurry::Hurry;
+use super::resume::WORTH;
 use super::{Action, Engine};
 use crate::core::advice::{Advice, Standing};
+use crate::core::backoff::FLOOR;
 use crate::core::breaker::Evidence;
 use crate::core::clock::Millis;
+use crate::core::error::Reason;
 use crate::core::log::LogEvent;
 use crate::core::path::{Allowed, ConnectionClass, PathSample, Plan, PlanInputs, class, plan};
 use crate::core::request::{Request, RequestId, State};
 use crate::core::retry::{Wait, WaitReason};
-use crate::core::site::SiteClass;
+use crate::core::site::{Site, SiteClass};
 use crate::core::timer::Timer;
 
 /// What is shown of the path.
@@ -167,18 +170,27 @@ impl Engine {
     }
 
     /// Whether what is under way may not go on. What cannot be continued later is left to finish,
-    /// unless nobody waits for it yet.
+    /// unless nobody waits for it yet. No advice ends what has begun (A7).
     fn is_forbidden(&self, index: usize, now: Millis) -> bool {
         let request = &self.requests[index];
-        let Plan { allowed, max_in_flight, .. } = self.plan_of(request, now);
+        let is_ours = request.site != Site::Other && !self.config.naive;
+        if !is_ours || !is_under_way(request) || !request.idempotent {
+            return false;
+        }
+        let Plan { allowed, max_in_flight, .. } = self.plan_for(&Standing::default(), true, now);
         let is_forbidden = match allowed {
             Allowed::Nothing => true,
             Allowed::Needed if request.marks.ahead => true,
             Allowed::Needed => max_in_flight == 1 && is_bulk(request) && self.lane(request).0 > 1,
             Allowed::All => false,
         };
-        let can_wait = request.marks.ahead || request.idempotent && !self.is_stuck(request, now);
-        is_forbidden && is_under_way(request) && can_wait
+        is_forbidden && (request.marks.ahead || self.can_continue(request, now))
+    }
+
+    /// Whether little is lost where a request is cut now and sent again later.
+    fn can_continue(&self, request: &Request, now: Millis) -> bool {
+        let is_little = !request.has_released() && request.kept_by_now() < WORTH;
+        is_little || self.way_on(request, now).is_some()
     }
 
     /// Cancels an attempt on the plan's behalf: no attempt, no budget, no evidence (R87).
@@ -192,6 +204,9 @@ impl Engine {
         request.timers.stop_all();
         let (id, attempt) = (request.id, request.attempts);
         self.actions.push(Action::Cut { request: id, attempt });
+        if self.is_stuck(&self.requests[index], now) {
+            return self.give_up(index, Reason::Released, now);
+        }
         let reason = self.held(&self.requests[index], now).unwrap_or(WaitReason::Held);
         self.wait(index, Wait { delay: Millis::ZERO, reason }, now);
     }
@@ -207,23 +222,33 @@ impl Engine {
     pub(super) fn release_held(&mut self, now: Millis) {
         for index in 0..self.requests.len() {
             let request = &self.requests[index];
-            let waits =
-                matches!(request.state, State::Waiting(WaitReason::Held | WaitReason::Window));
-            if waits && self.held(request, now).is_none() {
-                self.requests[index].timers.set(Timer::Retry, now);
+            if is_held(request) && self.held(request, now).is_none() {
+                // What was sent before is not sent again at once, whatever the path does.
+                let repeats = request.attempts > 0;
+                let at = if repeats { now.max(request.since + FLOOR) } else { now };
+                self.requests[index].timers.set(Timer::Retry, at);
                 self.actions.push(Action::Changed);
             }
         }
     }
 
-    /// When the plan changes by itself.
+    /// When the plan changes by itself, where somebody waits for that.
     pub(super) fn plan_due(&self) -> Option<Millis> {
-        let held = self.requests.iter().any(|request| {
-            matches!(request.state, State::Waiting(WaitReason::Held)) || request.marks.ahead
-        });
+        let concerned = |request: &&Request| request.marks.ahead || is_held(request);
+        self.requests.iter().find(concerned)?;
+        let advice = self.requests.iter().filter(concerned).map(|request| self.host(request));
+        let advice = advice.filter_map(|host| host.advice.expires_at(self.planned_at));
         let due = [self.adverse.changes_at(self.planned_at), self.path.sample().last_minute_at()];
-        let due = due.into_iter().flatten().filter(|at| held && *at > self.planned_at);
+        let due = due.into_iter().flatten().chain(advice).filter(|at| *at > self.planned_at);
         due.reduce(Millis::min)
+    }
+
+    /// Somebody begins to wait for a change of the plan. One that has come while nobody did is
+    /// not news any more.
+    pub(super) fn await_plan(&mut self, now: Millis) {
+        if self.plan_due().is_none_or(|at| at > now) {
+            self.planned_at = now;
+        }
     }
 
     /// Where that time has come, the plan is made again.
@@ -245,6 +270,16 @@ impl Engine {
             self.must_replan = true;
         }
     }
+
+    /// An attempt succeeded, which may prove that the link is well again.
+    pub(super) fn handle_good_link(&mut self, now: Millis) {
+        let before = self.adverse.is_adverse(now);
+        self.adverse.handle_success();
+        if before && !self.adverse.is_adverse(now) {
+            self.planned_at = now;
+            self.tell_class(now);
+        }
+    }
 }
 
 pub(super) fn is_bulk(request: &Request) -> bool {
@@ -253,6 +288,11 @@ pub(super) fn is_bulk(request: &Request) -> bool {
 
 pub(super) const fn is_under_way(request: &Request) -> bool {
     matches!(request.state, State::Headers | State::Body(_))
+}
+
+/// Whether a request waits for the plan or for its lane.
+pub(super) const fn is_held(request: &Request) -> bool {
+    matches!(request.state, State::Waiting(WaitReason::Held | WaitReason::Window))
 }
 
 fn lower<T: PartialOrd>(one: Option<T>, other: Option<T>) -> Option<T> {

@@ -141,7 +141,8 @@ impl Engine {
         let naive = self.config.naive;
         let Aside { limit, expiry, .. } = aside;
         let retry_after = aside.retry_after.filter(|_| !naive);
-        let facts = Facts { outcome, online: self.online, retry_after: retry_after.is_some() };
+        let online = !self.is_offline();
+        let facts = Facts { outcome, online, retry_after: retry_after.is_some() };
         let mut general = classify(facts);
         if aside.limited.is_some() && !naive && general.class != FailureClass::Legal {
             // Whatever the status, the detector knows it for what it is (R46).
@@ -410,9 +411,13 @@ impl Engine {
         // These waits are ended from elsewhere; the timer is their limit.
         let is_held = matches!(reason, WaitReason::Held | WaitReason::Offline | WaitReason::Window);
         let delay = if is_held { self.config.hold_limit } else { delay };
+        self.await_plan(now);
         let request = &mut self.requests[index];
         // Who is put off again in a queue goes on to wait.
         let goes_on = matches!(request.state, State::Waiting(before) if before == reason);
+        if !goes_on {
+            request.excuse_hold(now);
+        }
         request.timers.set(Timer::Retry, now + delay);
         let (id, attempt) = (request.id, request.attempts);
         if !goes_on {

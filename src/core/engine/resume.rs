@@ -38,17 +38,38 @@ impl Engine {
 
     /// How to go on from the bytes that were delivered, if there are any, and there is a way.
     pub(super) fn way_on(&self, request: &Request, now: Millis) -> Option<Ask> {
-        let policy = &self.config.site(request.site).resume;
         let known = request.known.as_ref()?;
-        let (kept, wanted) = (request.kept_by_now(), &request.wanted);
+        let kept = request.kept_by_now();
         let worth = request.has_released()
             || request.legs > 0
             || kept >= WORTH
             || request.whole.is_some_and(|whole| kept >= whole * 0.1);
-        if kept == 0.0 || !worth || !self.can_join(request, known) {
+        if kept == 0.0 || !worth {
             return None;
         }
-        let is_identity = known.coding == Coding::Identity || policy.assume_identity;
+        self.way_from(request, known, kept, now)
+    }
+
+    /// How others can be fitted to `kept` bytes of `known`, if there is a way.
+    fn way_from(
+        &self,
+        request: &Request,
+        known: &Representation,
+        kept: f64,
+        now: Millis,
+    ) -> Option<Ask> {
+        let policy = &self.config.site(request.site).resume;
+        let wanted = &request.wanted;
+        let able = wanted.partial
+            && !policy.off
+            && !self.config.naive
+            && request.site.class() == SiteClass::BulkTransfer
+            && known.coding != Coding::Encoded
+            && known.is_marked();
+        if !able {
+            return None;
+        }
+        let is_identity = known.coding == Coding::Identity;
         let is_placed = known.open
             || known.range != ContentRange::Unknown
             || !wanted.ranged
@@ -58,16 +79,6 @@ impl Engine {
         }
         // Text is decoded in one go, and its servers encode it.
         (request.site != Site::TextSegment).then_some(Ask::Again)
-    }
-
-    /// Whether other bytes can be fitted to those of `known`.
-    fn can_join(&self, request: &Request, known: &Representation) -> bool {
-        request.wanted.partial
-            && !self.config.site(request.site).resume.off
-            && !self.config.naive
-            && request.site.class() == SiteClass::BulkTransfer
-            && known.coding != Coding::Encoded
-            && known.is_marked()
     }
 
     pub(super) fn refuses_ranges(&self, request: &Request, now: Millis) -> bool {
@@ -108,19 +119,19 @@ impl Engine {
         let Request { ask, wanted, kept, .. } = request;
         let (known, trusts) = (request.known.as_ref(), policy.trust_unexposed_range);
         let is_part = matches!(ask, Ask::Part(..));
+        if new.coding == Coding::Hidden && (is_part || wanted.ranged || policy.assume_identity) {
+            // Whoever asks for a range asks for bytes that are not encoded (Fetch, 5.6).
+            new.coding = Coding::Identity;
+        }
         let as_is = *kept == 0.0 && wanted.takes_as_is(is_part, status, &new);
         let mut fitted = fit(*ask, wanted, *kept, known, status, &new, trusts);
         if let Ok(Fit { take, whole, .. }) = fitted
             && *kept == 0.0
             && whole.map_or(is_part && status == 206, |whole| take < whole)
-            && !self.can_join(request, &new)
+            && self.way_from(request, &new, take, now).is_none()
         {
             // What follows it could not be told to belong to it.
             fitted = Err(if is_part { Misfit::Hidden } else { Misfit::Elsewhere });
-        }
-        if is_part || wanted.ranged {
-            // A request for a range asks for bytes that are not encoded (Fetch, 5.6).
-            new.coding = if new.coding == Coding::Encoded { new.coding } else { Coding::Identity };
         }
         if is_part {
             let host = &mut self.hosts[request.host as usize];

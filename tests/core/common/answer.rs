@@ -59,7 +59,7 @@ pub(crate) fn ok(bytes: f64) -> Answer {
 
 /// A file of so many bytes that comes in ten chunks of 100 ms, from wherever it is asked for.
 pub(crate) const fn origin(size: f64) -> Answer {
-    Answer::Origin { after: 20.0, size, chunk: size / 10.0, gap: 100.0 }
+    Answer::Origin { after: 20.0, size, chunk: (size / 10.0).ceil(), gap: 100.0 }
 }
 
 /// A body that breaks off after so many bytes.
@@ -105,7 +105,7 @@ impl Answer {
         answer.with(|facts| {
             facts.representation = Representation {
                 length: Some(last - first + 1.0),
-                etag: Some("\"1\"".into()),
+                etag: Some(1.0),
                 coding: Coding::Identity,
                 open: true,
                 ..Representation::UNKNOWN
@@ -134,6 +134,16 @@ impl Answer {
 
     pub(crate) fn length(self, bytes: f64) -> Self {
         self.with(|facts| facts.representation.length = Some(bytes))
+    }
+
+    /// The same with another status.
+    pub(crate) fn status(self, status: u16) -> Self {
+        self.with(|facts| facts.status = status)
+    }
+
+    /// What its body is made from.
+    pub(crate) fn of(self, representation: Representation) -> Self {
+        self.with(|facts| facts.representation = representation)
     }
 
     pub(crate) fn limited(self, limited: Limited) -> Self {

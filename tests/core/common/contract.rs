@@ -27,7 +27,7 @@ pub(crate) struct Contract {
 }
 
 /// What whoever looks on can see.
-#[derive(Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 struct Shown {
     states: Vec<RetryState>,
     bandwidth: Option<f64>,
@@ -159,7 +159,11 @@ impl Contract {
             excluded_bytes: engine.estimator().excluded_bytes(),
         };
         let changed = std::mem::take(&mut self.changed);
-        assert!(changed || shown == self.shown, "what is shown changed without a word");
+        assert!(
+            changed || shown == self.shown,
+            "what is shown changed without a word, from {:?} to {shown:?}",
+            self.shown
+        );
         self.shown = shown;
     }
 

@@ -166,9 +166,9 @@ impl World {
         self.drain();
     }
 
-    /// The host of a request that is under way gives advice.
-    pub(crate) fn advise(&mut self, id: u32, advice: Advice) {
-        self.engine.handle_advice(RequestId(id), advice, self.millis());
+    /// A host gives advice.
+    pub(crate) fn advise(&mut self, host: u32, advice: Advice) {
+        self.engine.handle_advice(host, advice, self.millis());
         self.drain();
     }
 
