@@ -39,6 +39,7 @@ export class Body {
   #held;
   #awaited = false;
   #cut = false;
+  #isDraining = false;
   #integrity;
   #skip;
   #take;
@@ -125,14 +126,15 @@ export class Body {
         this.#take -= part.byteLength;
       }
       const isLast = done || this.#take === 0;
-      if (this.#take === 0) this.#drain();
       const chunk = this.#integrity ? this.#integrity.push(part, isLast) : part;
       if (chunk === LOST) return this.#lose('page', () => this.monitor.page());
       const size = chunk?.byteLength ?? 0;
       const bytes = skipped + size;
       this.received += bytes;
       const isAwaited = !isLast && size < Math.max(wanted, 1);
-      if (bytes > 0 && !this.monitor.chunk(bytes, isAwaited)) return LOST;
+      // What is held back is no silence.
+      if ((value || bytes > 0) && !this.monitor.chunk(bytes, isAwaited)) return LOST;
+      if (this.#take === 0) this.#drain();
       if (chunk && size > 0) return chunk;
       if (isLast) return this.#end();
     }
@@ -161,6 +163,8 @@ export class Body {
 
   /** All that is wanted is there. The connection may serve again, unless the server goes on. */
   #drain() {
+    if (this.#isDraining) return;
+    this.#isDraining = true;
     const over = (/** @type {{ done: boolean }} */ { done }) => done || this.cancel();
     this.#reader?.read().then(over, () => {});
   }

@@ -789,7 +789,8 @@ export type ErrorCode =
   | 'TOO_EARLY'
   | 'TRANSPORT'
   | 'TRUNCATED'
-  | 'UNEXPECTED';
+  | 'UNEXPECTED'
+  | 'CHANGED';
 
 /** The base of all errors of this package. */
 export class HoldfastError extends Error {

@@ -13,7 +13,7 @@ import { attempt } from './state.js';
 /** Few need it, and they have it loaded. @type {typeof import('./scrutiny.js') | undefined} */
 let scrutiny;
 /** Where it cannot be had, less is checked. */
-const loadScrutiny = async () => {
+export const loadScrutiny = async () => {
   scrutiny = await import('./scrutiny.js');
 };
 

@@ -1,5 +1,6 @@
 // @ts-check
 /** What a response says of the representation that its body is made from, as numbers. */
+import { retryAfterOf } from './retry-after.js';
 
 /** A whole number. @param {string | null | undefined} text @returns {number} NaN where it is none */
 const count = (text) => (/^\d+$/.test(text ?? '') ? Number(text) : NaN);
@@ -21,11 +22,11 @@ export function tag(text) {
 }
 
 /**
- * In the order of `src/web/fetch.rs`; NaN for what is not known.
+ * In the order of `src/web/fetch.rs`; NaN for what is not known. A refusal adds its wait.
  *
  * @param {Response} response
  */
-export function representationOf({ headers, type, url }) {
+export function representationOf({ headers, ok, type, url }) {
   // RFC 9110, 14.4. What makes no sense is not there.
   const place = /^bytes (?:(\d+)-(\d+)|\*)\/(\d+|\*)$/i.exec(headers.get('content-range') ?? '');
   const [first, last, total] = [1, 2, 3].map((group) => count(place?.[group]));
@@ -43,6 +44,7 @@ export function representationOf({ headers, type, url }) {
     tag(`${/^\w+:\/\/[^/?#]*/.exec(url)?.[0]} ${kind}`),
     coding === null ? (isOpen ? 0 : 2) : Number(!/^(identity)?$/i.test(coding)),
     Number(isOpen),
+    ok ? NaN : retryAfterOf(headers, Date.now()),
   ];
 }
 

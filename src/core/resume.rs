@@ -261,7 +261,8 @@ pub fn fit(
     };
     // What was lost may have been nothing but the end.
     let is_over = kept > 0.0 && whole == Some(kept);
-    if begins > next || ends < next && !is_over {
+    let is_empty = total == Some(0.0);
+    if begins > next || ends < next && !is_over && !is_empty {
         return Err(Misfit::Elsewhere);
     }
     // The end of a body is where its stream ends, unless it is known to end before.

@@ -4,7 +4,8 @@ use js_sys::{Function, Object, Promise};
 use wasm_bindgen::prelude::*;
 use web_sys::{AbortController, Request, RequestInit, Response};
 
-use crate::core::{Coding, ContentRange, Millis, Representation, ResponseFacts, retry_after};
+use super::fact;
+use crate::core::{Coding, ContentRange, Millis, Representation, ResponseFacts};
 
 #[wasm_bindgen]
 extern "C" {
@@ -14,9 +15,6 @@ extern "C" {
 
     #[wasm_bindgen(js_namespace = performance, js_name = now)]
     fn performance_now() -> f64;
-
-    #[wasm_bindgen(js_namespace = Date, js_name = now)]
-    fn date_now() -> f64;
 }
 
 /// The engine's clock.
@@ -54,20 +52,14 @@ fn call(input: &JsValue, init: &RequestInit, fetch: Option<&Function>) -> Result
     }
 }
 
-/// Reads the head of a response; of its `representation` there are numbers, with NaN for what is
-/// not known: `[first, last, total, length, etag, weak, modified, source, coding, open]`.
-pub(super) fn facts(response: &Response, representation: &[f64]) -> ResponseFacts {
-    let facts = ResponseFacts {
-        representation: representation_of(representation),
-        ..ResponseFacts::of(response.status())
-    };
-    if response.ok() {
-        return facts;
-    }
-    let read = |name| response.headers().get(name).ok().flatten();
-    let retry_after = read("retry-after")
-        .and_then(|value| retry_after::parse(&value, read("date").as_deref(), date_now()));
-    ResponseFacts { retry_after, ..facts }
+/// The head of a response; of its representation, and of what a refusal asks to wait in
+/// milliseconds, there are numbers, with NaN for what is not known:
+/// `[first, last, total, length, etag, weak, modified, source, coding, open, wait]`.
+pub(super) fn facts(response: &Response, numbers: &[f64]) -> ResponseFacts {
+    let facts = ResponseFacts::of(response.status());
+    let &[ref representation @ .., wait] = numbers else { return facts };
+    let representation = representation_of(representation);
+    ResponseFacts { representation, retry_after: fact::known(wait), ..facts }
 }
 
 fn representation_of(numbers: &[f64]) -> Representation {

@@ -38,7 +38,7 @@ pub(super) fn failed(failed: &FailedAttempt) -> JsValue {
 }
 
 /// What the engine shows, one row after the other: 0 its requests, 1 its hosts, 2 its log, 3 its
-/// estimate, 4 the path.
+/// estimate, 4 its path.
 ///
 /// A row of requests, for each that has failed and goes on, or that is not sent yet, is
 /// `[request, attempt, maxAttempts, class, status, nextAt, wait, exhausted]`; one of hosts, where

@@ -181,9 +181,9 @@ fn r86_r89_the_plan_that_is_shown_is_the_least_of_all_hosts_and_advice_is_told()
     let mut world = World::new();
     world.start(endless());
     world.advise(0, lasting(advice(4), 5.0));
-    world.advise(3, Advice { abr_cap: Some(9.0), ..advice(2) });
+    world.advise(3, Advice { abr_cap: Some(9e6), ..advice(2) });
     let shown = |world: &World| world.engine.path_state(Millis::new(world.now)).plan;
-    assert_eq!((shown(&world).max_in_flight, shown(&world).abr_cap), (2, Some(9.0)));
+    assert_eq!((shown(&world).max_in_flight, shown(&world).abr_cap), (2, Some(9e6)));
     let told: Vec<_> = world
         .engine
         .log()
@@ -229,7 +229,8 @@ fn deeds(dice: &mut Rng, paths: bool) -> Vec<(f64, Deed)> {
 
 /// A request that succeeds after three failures at most. With `parts`, it can be fetched in parts.
 fn random_ask(dice: &mut Rng, parts: bool) -> Ask {
-    let sites = [Site::Segment, Site::Segment, Site::Segment, Site::Init, Site::Playlist, Site::Key];
+    let sites =
+        [Site::Segment, Site::Segment, Site::Segment, Site::Init, Site::Playlist, Site::Key];
     let mut answers = Vec::new();
     for _ in 0..dice.u32(0..8).saturating_sub(4) {
         answers.push(match dice.u32(0..4) {
@@ -260,7 +261,7 @@ fn random_advice(dice: &mut Rng) -> Advice {
         chunk: some(1, 128).map(|chunk| chunk * 65_536.0),
         sessions: some(1, 6),
         ranges: some(1, 6),
-        abr_cap: some(1, 9),
+        abr_cap: some(1, 9).map(|cap| cap * 1e6),
         duress: some(0, 4) == Some(1.0),
         ttl: None,
     };

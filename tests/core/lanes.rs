@@ -317,8 +317,7 @@ fn random_session(seed: u64, faults: bool) -> (World, Model) {
             10 => {
                 path.power = if dice.bool() { Power::LowPower } else { Power::Battery };
                 path.thermal = [Thermal::Nominal, Thermal::Serious][dice.usize(0..2)];
-                model.weak =
-                    path.power == Power::LowPower || path.thermal == Thermal::Serious;
+                model.weak = path.power == Power::LowPower || path.thermal == Thermal::Serious;
                 world.path(path);
             }
             11 if dice.bool() => {

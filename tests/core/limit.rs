@@ -438,3 +438,22 @@ fn r48_the_naive_preset_takes_a_limit_for_final_and_queues_nobody() {
     let next = world.start(ask(Site::Segment));
     assert_eq!(world.sent_at(next), [100.0]);
 }
+
+/// The pacer's turn comes before the floor under all delays is over.
+#[test]
+fn r13_r47_a_turn_that_comes_early_does_not_undercut_the_floor_of_50_ms() {
+    for seed in 0..20 {
+        let mut world = World::seeded(seed);
+        let again = status(429).after(40.0);
+        world.start(ask(Site::Manifest).host(2).answers([reject().after(0.0), again, ok(9.0)]));
+        let busy = status(503).retry_after(0.0).after(37.0);
+        world.start(ask(Site::Manifest).host(2).answers([busy, ok(9.0)]));
+        world.drive_until(0.0);
+        // The retry rings before what the network delivered meanwhile.
+        world.freeze_until(250_000.0);
+        // The contract of the world has the floor in it.
+        world.drive_until_idle();
+        world.finished_at(1);
+        world.finished_at(2);
+    }
+}

@@ -2,8 +2,8 @@
 //! on from where it was (R84 to R88).
 
 use holdfast::core::{
-    Action, Ask, Config, ConnectionClass, Cost, Exhausted, Health, Interface,
-    LogEvent, Millis, PathSample, Power, Reachability, Reason, Site, Thermal, Timer, WaitReason,
+    Action, Ask, Config, ConnectionClass, Cost, Exhausted, Health, Interface, LogEvent, Millis,
+    PathSample, Power, Reachability, Reason, Site, Thermal, Timer, WaitReason,
 };
 
 use crate::common::{
@@ -290,7 +290,8 @@ fn r87_requests_that_nobody_plans_for_are_left_alone() {
 }
 
 #[test]
-fn r86_r87_with_little_power_the_most_needed_one_of_each_lane_stays_and_the_others_follow_in_order() {
+fn r86_r87_with_little_power_the_most_needed_one_of_each_lane_stays_and_the_others_follow_in_order()
+{
     for weak in [heat(Thermal::Serious), PathSample { power: Power::LowPower, ..sample() }] {
         let mut world = World::new();
         let start = |world: &mut World, site, ahead, host| {

@@ -107,7 +107,8 @@ fn judge(situation: Situation) {
     let config = Config { log_capacity: 0, ..Config::default() };
     let mut trial = Trial { engine: Engine::new(config), now: 0.0, last: 0 };
     let PathSample { cost, reachability, interface, .. } = situation.sample;
-    let reachable = if reachability == Reachability::None { Reachability::Unknown } else { reachability };
+    let reachable =
+        if reachability == Reachability::None { Reachability::Unknown } else { reachability };
     let before = PathSample { cost, interface, reachability: reachable, ..PathSample::default() };
     trial.engine.handle_path(before, Millis::ZERO);
     trial.engine.handle_consent(true, Millis::ZERO);
@@ -156,7 +157,9 @@ fn r86_what_is_sent_and_what_waits_is_that_of_the_rules_in_words() {
     let every = if std::env::var_os("HOLDFAST_QUICK").is_some() { 37 } else { 1 };
     let mut count = 0_u32;
     for (cost, interface) in Cost::ALL.iter().flat_map(|cost| Interface::ALL.map(|i| (*cost, i))) {
-        for (reachability, flags) in Reachability::ALL.iter().flat_map(|r| (0..16).map(move |f| (*r, f))) {
+        for (reachability, flags) in
+            Reachability::ALL.iter().flat_map(|r| (0..16).map(move |f| (*r, f)))
+        {
             for (power, thermal) in Power::ALL.iter().flat_map(|p| Thermal::ALL.map(|t| (*p, t))) {
                 count += 1;
                 if count % every != 0 {

@@ -81,8 +81,9 @@ fn reads(world: &World, id: u32) -> Vec<(bool, f64, f64)> {
 }
 
 fn delivered(world: &World, id: u32) -> f64 {
-    let ends = world.entries(id).into_iter().filter(|entry| entry.event == LogEvent::Succeeded);
-    ends.last().expect("a success").value
+    let ends = world.entries(id).into_iter();
+    let mut ends = ends.filter(|entry| entry.event == LogEvent::Succeeded);
+    ends.next_back().expect("a success").value
 }
 
 /// Both ways of delivery of a segment that meets these answers.
@@ -193,7 +194,7 @@ fn r21_what_cannot_be_told_from_others_starts_over_or_fails() {
         let [(world, id), (streaming, other)] = both(&[cut(file, 300_000.0), whole(file)]);
         world.finished_at(id);
         assert_eq!(asks(&world, id), [Ask::All, Ask::All], "{file:?}");
-        assert_eq!(reads(&world, id)[1].0, false);
+        assert!(!reads(&world, id)[1].0);
         let (_, failure) = streaming.failure(other);
         assert_eq!((failure.class, failure.reason), (FailureClass::Truncated, Reason::Released));
         assert_eq!(asks(&streaming, other), [Ask::All], "{file:?}");
@@ -249,6 +250,22 @@ fn r22_a_part_whose_place_is_hidden_is_followed_by_all_again() {
     world.drive_until_idle();
     world.finished_at(id);
     assert_eq!(delivered(&world, id), MB);
+}
+
+#[test]
+fn r22_where_parts_have_no_place_none_is_asked_for() {
+    let veiled = Representation { length: Some(200_000.0), ..VEILED };
+    let window = ok(200_000.0).of(veiled).status(206);
+    let parts = [Part::Chunk { gap: 5.0, bytes: 70_000.0 }, Part::Lost { gap: 5.0 }];
+    let trusting = Resume { trust_unexposed_range: true, ..Resume::default() };
+    let part = Ask::Part(71_000.0, 200_999.0);
+    for (mut world, expected) in [(World::new(), Ask::Again), (with(trusting), part)] {
+        let mut it = ask(Site::Segment).answers([window.clone().parts(parts), window.clone()]);
+        it.wanted = Wanted { first: 1_000.0, last: 200_999.0, ranged: true, ..Wanted::default() };
+        let id = world.start(it);
+        world.drive_until_idle();
+        assert_eq!(asks(&world, id)[1], expected);
+    }
 }
 
 #[test]
@@ -411,6 +428,23 @@ fn r21_an_answer_without_a_body_is_not_the_end_of_one() {
         world.finished_at(id);
         assert_eq!(asks(&world, id)[2], Ask::Again, "{code}");
         assert_eq!(delivered(&world, id), MB);
+        // Nor does it say anything of ranges.
+        let mut world = world;
+        let next = world.start(ask(Site::Segment).answers([cut(FILE, 300_000.0), rest(300_000.0)]));
+        world.drive_until_idle();
+        assert_eq!(asks(&world, next)[1], Ask::Part(300_000.0, MB - 1.0));
+    }
+}
+
+#[test]
+fn r76_a_part_that_ends_early_has_failed_and_is_waited_for() {
+    let early =
+        rest(300_000.0).parts([Part::Chunk { gap: 5.0, bytes: 100.0 }, Part::End { gap: 0.0 }]);
+    for (world, id) in both(&[cut(FILE, 300_000.0), early, rest(300_100.0)]) {
+        world.finished_at(id);
+        assert_eq!(delivered(&world, id), MB);
+        let waits = world.events(id).into_iter().filter(|event| *event == LogEvent::Waiting);
+        assert_eq!(waits.count(), 2);
     }
 }
 
@@ -510,7 +544,10 @@ fn windows(size: f64, window: f64) -> Vec<Ask> {
 fn r91_on_an_adverse_link_a_file_comes_in_windows_that_cost_nothing() {
     // No budget at all: a retry would have to wait for a probe.
     let poor = BudgetConfig { host: 0.5, session: 0.5, ..BudgetConfig::default() };
-    for (advised, window) in [(None, MIB), (Some(262_144.0), 262_144.0)] {
+    let plain = [(5.0 * MB, None, MIB), (5.0 * MB, Some(262_144.0), 262_144.0)];
+    // The last window has one byte, or is as long as the others.
+    let odd = [(2.0 * MIB + 1.0, None, MIB), (2.0 * MIB, None, MIB)];
+    for (size, advised, window) in plain.into_iter().chain(odd) {
         for streaming in [false, true] {
             let budget = poor;
             let config = Config { seed: 1, log_capacity: 10_000, budget, ..Config::default() };
@@ -518,14 +555,17 @@ fn r91_on_an_adverse_link_a_file_comes_in_windows_that_cost_nothing() {
             if let Some(chunk) = advised {
                 world.advise(0, Advice { chunk: Some(chunk), ..Advice::default() });
             }
-            let it = ask(Site::Segment).always(origin(5.0 * MB));
+            let excluded = world.engine.estimator().excluded_bytes();
+            let it = ask(Site::Segment).always(origin(size));
             let id = world.start(if streaming { it.streaming() } else { it });
             world.drive_until_idle();
             world.finished_at(id);
             let asked = asks(&world, id);
             // The last one goes to the end, which is known by then.
-            assert_eq!(asked, windows(5.0 * MB, window));
-            assert_eq!(delivered(&world, id), 5.0 * MB);
+            assert_eq!(asked, windows(size, window));
+            assert_eq!(delivered(&world, id), size);
+            // Nothing has failed: they are samples like any other (R64).
+            assert_eq!(world.engine.estimator().excluded_bytes(), excluded);
             let ended = |(at, action): &(f64, Action)| match action {
                 Action::Ended { request, .. } if request.0 == id => Some(*at),
                 _ => None,
@@ -605,4 +645,31 @@ fn r91_what_could_not_be_gone_on_with_is_asked_for_in_one() {
     assert_eq!(asks(&world, id), [Ask::Part(0.0, MIB - 1.0), Ask::All]);
     assert_eq!(reads(&world, id).len(), 1, "not a byte of it was read");
     assert_eq!(delivered(&world, id), 5.0 * MB);
+}
+
+#[test]
+fn r91_a_host_has_shown_nothing_where_its_parts_are_of_no_use() {
+    let range_first = Resume { range_first: true, ..Resume::default() };
+    let all = Ask::Part(0.0, f64::INFINITY);
+    let elsewhere = part_of(FILE, 1.0, MB - 1.0);
+    for (file, first, expected) in [
+        (FILE, part_of(FILE, 0.0, MB - 1.0), Ask::Part(0.0, MIB - 1.0)),
+        (UNMARKED, part_of(UNMARKED, 0.0, MB - 1.0), all),
+        (FILE, elsewhere, all),
+    ] {
+        let mut world = with(range_first);
+        let id = world.start(ask(Site::Segment).answers([first, whole(file)]));
+        world.drive_until_idle();
+        world.finished_at(id);
+        assert_eq!(asks(&world, id)[0], all, "the range of all");
+        for _ in 0..3 {
+            let id = world.start(ask(Site::Key).host(9).always(reject()));
+            world.drive_until(world.now + 20.0);
+            world.abort(id);
+        }
+        let id = world.start(ask(Site::Segment).always(part_of(file, 0.0, MB - 1.0)));
+        world.drive_until_idle();
+        world.finished_at(id);
+        assert_eq!(asks(&world, id), [expected]);
+    }
 }

@@ -174,7 +174,11 @@ impl Origin {
     /// Different for each version, small ones and large ones.
     pub(crate) fn size(&self, version: u32) -> f64 {
         let mut rng = Rng::with_seed(u64::from(version) ^ 0xB0D7);
-        f64::from(if version % 3 == 0 { rng.u32(1_000..9_000) } else { rng.u32(70_000..300_000) })
+        f64::from(if version.is_multiple_of(3) {
+            rng.u32(1_000..9_000)
+        } else {
+            rng.u32(70_000..300_000)
+        })
     }
 
     /// Answers a request for `range`, first to last, or for all.
@@ -236,7 +240,9 @@ impl Origin {
         let coding = match encodes {
             true if seen => Coding::Encoded,
             // That there is none can be read by whoever may read all, or if it is said.
-            false if self.open || self.shows_coding && self.version % 2 == 0 => Coding::Identity,
+            false if self.open || self.shows_coding && self.version.is_multiple_of(2) => {
+                Coding::Identity
+            }
             _ => Coding::Hidden,
         };
         let length = if encodes { (size * 0.5).floor() } else { size };

@@ -1,7 +1,7 @@
 //! The judge of `js/advice.js`: what the crate `sfv` makes of several thousand fields, kept in
 //! `tests/vectors/advice.json` and held against the parser by `tests/node/advice.test.mjs`.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
@@ -158,7 +158,7 @@ const KEYS: [&str; 18] = [
     "com.ttl",
 ];
 /// Of every type, and what nearly is a value; the first 14 are right.
-const VALUES: [&str; 44] = [
+const VALUES: [&str; 51] = [
     "0",
     "1",
     "-1",
@@ -196,6 +196,13 @@ const VALUES: [&str; 44] = [
     ":aGVs:",
     ":aGk=:",
     ":a=:",
+    ":aGk:",
+    ":aGk==:",
+    ":aGl=:",
+    ":aA:",
+    ":aA=:",
+    ":aB==:",
+    ":aA===:",
     "@1",
     "@-5",
     "@1.5",
@@ -288,6 +295,10 @@ fn fields() -> Vec<[String; 2]> {
             short.push(field);
         }
     }
+    for value in VALUES {
+        fields.push([format!("ttl=4, x={value}"), none()]);
+        fields.push([none(), format!("{value};b-ttl=4")]);
+    }
     for length in [LONGEST, LONGEST + 1] {
         let long = |start: &str| format!("{start}{}", "y".repeat(length - start.len()));
         fields.push([long("ttl=4, x="), none()]);
@@ -304,7 +315,7 @@ fn fields() -> Vec<[String; 2]> {
         fields.push([none(), mutate(&mut rng, &hops)]);
         fields.push([own, hops]);
     }
-    let mut seen = HashSet::new();
+    let mut seen = BTreeSet::new();
     fields.retain(|field| seen.insert(field.clone()));
     fields
 }

@@ -1,6 +1,6 @@
-//! Tables that stand for themselves: `Retry-After` values and bandwidth samples.
+//! A table that stands for itself: bandwidth samples.
 
-use holdfast::core::{Estimator, EstimatorConfig, retry_after};
+use holdfast::core::{Estimator, EstimatorConfig};
 use serde_json::Value;
 
 fn read(text: &str) -> Value {
@@ -9,28 +9,6 @@ fn read(text: &str) -> Value {
 
 fn cases(value: &Value) -> &[Value] {
     value["cases"].as_array().expect("a vector file has cases")
-}
-
-/// An HTTP-date in milliseconds since 1970.
-fn wall_ms(date: &str) -> f64 {
-    retry_after::parse(date, None, 0.0).expect("a date").get()
-}
-
-#[test]
-fn r25_retry_after_values_read_as_the_vectors_say() {
-    let vectors = read(include_str!("../vectors/retry-after.json"));
-    let mut failed = Vec::new();
-    for case in cases(&vectors) {
-        let value = case["retryAfter"].as_str().expect("a value");
-        let now = wall_ms(case["localNow"].as_str().expect("a time"));
-        let parsed = retry_after::parse(value, case["date"].as_str(), now).map(|ms| ms.get());
-        let tolerated = case["tolerate"].as_array().into_iter().flatten();
-        let mut allowed = tolerated.chain([&case["expectMs"]]).map(Value::as_f64);
-        if !allowed.any(|allowed| allowed == parsed) {
-            failed.push(format!("{value:?}: {parsed:?}, where {case}"));
-        }
-    }
-    assert_eq!(failed, [] as [&str; 0]);
 }
 
 fn sampled(config: EstimatorConfig, samples: &Value) -> Estimator {

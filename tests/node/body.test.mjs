@@ -339,9 +339,11 @@ describe('a part of a body', () => {
       const wanted = take === 0 ? 0 : Math.min(skip + take, all.byteLength);
       assert.equal(record.bytes, wanted, name);
       assert.equal(body.received, wanted, name);
-      const isComplete = take === 0 || skip + take <= all.byteLength;
-      assert.equal(state.cancelled, isComplete, name);
-      assert.equal(state.pulls, Math.ceil(wanted / size) + (isComplete ? 0 : 1), name);
+      // What follows lets the network go; where nothing does, the connection may serve again.
+      await new Promise((resolve) => setImmediate(resolve));
+      const read = Math.ceil(wanted / size) * size;
+      assert.equal(state.cancelled, read < all.byteLength, name);
+      assert.equal(state.pulls, Math.ceil(wanted / size) + 1, name);
       cases += 1;
     }
     assert.equal(cases, 1658);
@@ -402,6 +404,7 @@ describe('a part of a body', () => {
     for (let i = 0; i < 3; i += 1) {
       assert.equal(state.cancelled, false);
       const chunk = await body.read(100);
+      await new Promise((resolve) => setImmediate(resolve));
       sizes.push(chunk !== LOST && chunk?.byteLength);
     }
     assert.deepEqual(sizes, [5, 10, 5]);

@@ -33,7 +33,12 @@ export function quick(policy, options) {
   const names = /** @type {Site[]} */ (Object.keys(DEFAULT_SITES));
   const sites = names.map((site) => {
     const own = site === 'other' ? { attempts: 1 } : {};
-    return [site, { ...QUICK, ...own, onExhausted: 'reject', ...policy, allowOverride: true }];
+    // What is for licenses alone is refused elsewhere.
+    const foreign = /^(license|certificate)$/.test(site)
+      ? {}
+      : { singleUse: undefined, refreshBeforeRetry: undefined };
+    const shared = { ...QUICK, ...own, onExhausted: 'reject', ...policy, ...foreign };
+    return [site, { ...shared, allowOverride: true }];
   });
   return { sites: Object.fromEntries(sites), ...options };
 }

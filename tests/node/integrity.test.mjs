@@ -4,10 +4,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inflateSync } from 'node:zlib';
 import { Body, LOST } from '../../js/body.js';
-import { Integrity, integrityFor, isPage } from '../../js/integrity.js';
+import { Integrity, integrityFor, isPage, loadScrutiny } from '../../js/integrity.js';
 import { catchUncaught, eventually } from './fixture.mjs';
 
 /** @typedef {import('../../js/integrity.js').Facts} Facts */
+
+// Loaded with the first body that needs it; these tests push at once.
+await loadScrutiny();
 
 /**
  * Four frames of black, 16 by 16, made by ffmpeg: ftyp, moov, then twice sidx, moof and mdat, and

@@ -4,8 +4,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import {
+  ALLOWED,
   ANSWERS,
   CLASSES,
+  CONNECTIONS,
   EVENTS,
   EXHAUSTED,
   FACT,
@@ -123,6 +125,7 @@ test('the views have the codes that the driver shows them by', () => {
       ['0', 'retry_states'],
       ['1', 'hosts'],
       ['2', 'log'],
+      ['4', 'path_state'],
       ['_', 'estimator'],
     ],
   );
@@ -201,8 +204,10 @@ test('R5: the numbers of the options stand where the core reads them', () => {
   const first = size('HEAD') + size('ROW') * SITES.indexOf('segment');
   for (const [place, name] of row.entries()) {
     const isBackoff = ['base', 'factor', 'cap'].includes(name);
-    const value = name === 'onExhausted' ? 'hold' : usual[first + place] + 1;
-    const policy = isBackoff ? { backoff: { [name]: value } } : { [name]: value };
+    const values = /** @type {Record<string, any>} */ ({ onExhausted: 'hold', resume: false });
+    const value = values[name] ?? usual[first + place] + 1;
+    const changes = isBackoff ? { backoff: { [name]: value } } : { [name]: value };
+    const policy = { ...changes, allowOverride: true };
     const options = /** @type {any} */ ({ sites: { segment: policy } });
     const own = flatten(options, parseOptions(options));
     const changed = [...own.keys()].filter((i) => own[i] !== usual[i]);
@@ -222,6 +227,8 @@ test('the declared types have the same names', () => {
     ['ExhaustedMode', EXHAUSTED],
     ['Recovery', RECOVERIES],
     ['Health', HEALTHS],
+    ['ConnectionClass', CONNECTIONS],
+    ['Allowed', ALLOWED],
   ])) {
     const body = new RegExp(`export type ${type} =([^;]*);`).exec(types)?.[1] ?? '';
     assert.deepEqual(

@@ -102,7 +102,9 @@ impl Engine {
                 let spread = if paced { Millis::ZERO } else { SPREAD * self.dice.f64() };
                 due.min(now + FLOOR + spread)
             };
-            let at = at.max(asked);
+            // Nor is the floor under all delays, whoever's turn it is.
+            let floor = if request.attempts > 0 { request.since + FLOOR } else { now };
+            let at = at.max(asked).max(floor);
             let request = &mut self.requests[index];
             if due != at {
                 request.timers.set(Timer::Retry, at);

@@ -123,6 +123,11 @@ impl Engine {
 
     /// Why a request cannot be sent now, as far as the path and the lane go.
     pub(super) fn held(&self, request: &Request, now: Millis) -> Option<WaitReason> {
+        self.held_beside(self.lane(request.host), request, now)
+    }
+
+    /// The same where so many requests are under way in its lane.
+    fn held_beside(&self, lane: u32, request: &Request, now: Millis) -> Option<WaitReason> {
         let Plan { allowed, max_in_flight, .. } = self.plan_of(request, now);
         if allowed == Allowed::Nothing && self.is_offline() || !self.online && request.attempts > 0
         {
@@ -131,27 +136,26 @@ impl Engine {
         if allowed == Allowed::Nothing || allowed == Allowed::Needed && request.marks.ahead {
             return Some(WaitReason::Held);
         }
-        let is_full = is_bulk(request) && !self.has_room(request, max_in_flight);
-        is_full.then_some(WaitReason::Window)
+        let is_full = lane >= max_in_flight || self.is_full(request);
+        (is_bulk(request) && is_full).then_some(WaitReason::Window)
     }
 
-    /// Whether the lane of a request, and its resource, have room for one more (R81).
-    fn has_room(&self, request: &Request, sessions: u32) -> bool {
-        let (lane, resource) = self.lane(request);
-        lane < sessions && (!request.wanted.ranged || resource < request.ranges)
+    /// How many requests are under way in a lane. What playback needs to know first is not counted
+    /// (R81).
+    fn lane(&self, host: u32) -> u32 {
+        let lane = self.requests.iter().filter(|other| other.host == host && takes_place(other));
+        lane.count() as u32
     }
 
-    /// How many requests are under way in the lane of a request, and how many of them for the same
-    /// resource. What playback needs to know first is not counted.
-    fn lane(&self, request: &Request) -> (u32, u32) {
-        let (mut lane, mut resource) = (0, 0);
-        for other in &self.requests {
-            if other.host == request.host && is_bulk(other) && is_under_way(other) {
-                lane += 1;
-                resource += u32::from(other.marks.resource == request.marks.resource);
-            }
-        }
-        (lane, resource)
+    /// Whether as many ranges of its resource are under way as may be (R81).
+    fn is_full(&self, request: &Request) -> bool {
+        let same = |other: &&Request| {
+            other.marks.resource == request.marks.resource
+                && other.host == request.host
+                && takes_place(other)
+        };
+        let ranges = || self.requests.iter().filter(same).count() as u32;
+        request.wanted.ranged && ranges() >= request.ranges
     }
 
     /// The plan may have changed: what is forbidden is cancelled in this very tick, and costs
@@ -159,11 +163,13 @@ impl Engine {
     pub(super) fn replan(&mut self, now: Millis) {
         self.planned_at = now;
         self.must_replan = false;
-        loop {
-            let forbidden = (0..self.requests.len()).filter(|index| self.is_forbidden(*index, now));
-            // The least needed goes first.
-            let Some(index) = forbidden.max_by_key(|index| self.precedence(*index)) else { break };
-            self.suspend(index, now);
+        // The least needed goes first.
+        for id in self.in_order(is_under_way).into_iter().rev() {
+            if let Some(index) = self.position(id)
+                && self.is_forbidden(index, now)
+            {
+                self.suspend(index, now);
+            }
         }
         self.actions.push(Action::Changed);
         self.retime(now);
@@ -174,14 +180,16 @@ impl Engine {
     fn is_forbidden(&self, index: usize, now: Millis) -> bool {
         let request = &self.requests[index];
         let is_ours = request.site != Site::Other && !self.config.naive;
-        if !is_ours || !is_under_way(request) || !request.idempotent {
+        if !is_ours || !request.idempotent {
             return false;
         }
         let Plan { allowed, max_in_flight, .. } = self.plan_for(&Standing::default(), true, now);
         let is_forbidden = match allowed {
             Allowed::Nothing => true,
             Allowed::Needed if request.marks.ahead => true,
-            Allowed::Needed => max_in_flight == 1 && is_bulk(request) && self.lane(request).0 > 1,
+            Allowed::Needed => {
+                max_in_flight == 1 && is_bulk(request) && self.lane(request.host) > 1
+            }
             Allowed::All => false,
         };
         is_forbidden && (request.marks.ahead || self.can_continue(request, now))
@@ -211,24 +219,39 @@ impl Engine {
         self.wait(index, Wait { delay: Millis::ZERO, reason }, now);
     }
 
-    /// Who goes first: what is needed before what is fetched ahead, then by the sites' ranks, then
-    /// by age.
-    pub(super) fn precedence(&self, index: usize) -> (bool, u8, u32) {
-        let request = &self.requests[index];
-        (request.marks.ahead, request.site.rank(), request.id.0)
+    /// The requests of one kind by precedence: what is needed before what is fetched ahead, then by
+    /// the sites' ranks, then by age.
+    fn in_order(&self, kind: fn(&Request) -> bool) -> Vec<RequestId> {
+        let kind = self.requests.iter().filter(|request| kind(request));
+        let mut all: Vec<_> = kind.collect();
+        all.sort_by_key(|request| (request.marks.ahead, request.site.rank()));
+        all.into_iter().map(|request| request.id).collect()
     }
 
-    /// What waits for the plan or for its lane, and may go now, is due.
+    /// What waits for the plan or for its lane, and may go now, is due: as many as there is room
+    /// for.
     pub(super) fn release_held(&mut self, now: Millis) {
-        for index in 0..self.requests.len() {
+        let held = self.in_order(is_held);
+        if held.is_empty() {
+            return;
+        }
+        let mut lanes = vec![0; self.hosts.len()];
+        for request in self.requests.iter().filter(|request| takes_place(request)) {
+            lanes[request.host as usize] += 1;
+        }
+        for id in held {
+            let Some(index) = self.position(id) else { continue };
             let request = &self.requests[index];
-            if is_held(request) && self.held(request, now).is_none() {
-                // What was sent before is not sent again at once, whatever the path does.
-                let repeats = request.attempts > 0;
-                let at = if repeats { now.max(request.since + FLOOR) } else { now };
-                self.requests[index].timers.set(Timer::Retry, at);
-                self.actions.push(Action::Changed);
+            let lane = &mut lanes[request.host as usize];
+            if self.held_beside(*lane, request, now).is_some() {
+                continue;
             }
+            *lane += u32::from(is_bulk(request));
+            // What was sent before is not sent again at once, whatever the path does.
+            let repeats = request.attempts > 0;
+            let at = if repeats { now.max(request.since + FLOOR) } else { now };
+            self.requests[index].timers.set(Timer::Retry, at);
+            self.actions.push(Action::Changed);
         }
     }
 
@@ -293,6 +316,11 @@ pub(super) const fn is_under_way(request: &Request) -> bool {
 /// Whether a request waits for the plan or for its lane.
 pub(super) const fn is_held(request: &Request) -> bool {
     matches!(request.state, State::Waiting(WaitReason::Held | WaitReason::Window))
+}
+
+/// Whether a request counts in the window of its lane.
+fn takes_place(request: &Request) -> bool {
+    is_bulk(request) && is_under_way(request)
 }
 
 fn lower<T: PartialOrd>(one: Option<T>, other: Option<T>) -> Option<T> {

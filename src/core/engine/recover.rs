@@ -1,5 +1,6 @@
 //! From a failed attempt to what follows: a wait, a hold, or the verdict.
 
+use super::path::is_held;
 use super::resume::WORTH;
 use super::{Action, Engine, Expiry, Limited, Scope};
 use crate::core::backoff::FLOOR;
@@ -62,6 +63,7 @@ impl Engine {
                 self.fail_attempt(index, Outcome::HeadersTimeout, aside, now);
             }
             Timer::Retry => {
+                let was_held = is_held(request);
                 let is_over = match request.state {
                     State::Waiting(WaitReason::Offline) => true,
                     State::Waiting(WaitReason::Held | WaitReason::Window) => {
@@ -74,6 +76,10 @@ impl Engine {
                     self.give_up(index, Reason::HoldLimit, now);
                 } else {
                     self.depart(index, now);
+                }
+                if was_held {
+                    // Its place in the lane may be free still.
+                    self.release_held(now);
                 }
             }
             Timer::Hook => self.answered(index, Answer::Default, now),

@@ -59,9 +59,7 @@ impl Engine {
         now: Millis,
     ) -> Option<Ask> {
         let policy = &self.config.site(request.site).resume;
-        let wanted = &request.wanted;
-        let able = wanted.partial
-            && !policy.off
+        let able = !policy.off
             && !self.config.naive
             && request.site.class() == SiteClass::BulkTransfer
             && known.coding != Coding::Encoded
@@ -72,7 +70,7 @@ impl Engine {
         let is_identity = known.coding == Coding::Identity;
         let is_placed = known.open
             || known.range != ContentRange::Unknown
-            || !wanted.ranged
+            || !request.wanted.ranged
             || policy.trust_unexposed_range;
         if is_identity && is_placed && !request.in_one && !self.refuses_ranges(request, now) {
             return Some(self.within_window(request, kept, now));

@@ -16,14 +16,13 @@
 //!
 //! `host=B` before the entries names another host than A.
 
-use holdfast::core::{Site, retry_after};
+use std::time::UNIX_EPOCH;
+
+use holdfast::core::Site;
 
 use super::answer::{Answer, Part, hang, reject, silent, status, truncated};
 use super::ask::{Ask, ask};
 use super::{Verdict, World};
-
-/// The local clock of the scripts: that of a `Date` of `Mon, 30 Nov 2026 12:00:00 GMT`.
-const WALL: f64 = 1_796_040_000_000.0;
 
 /// Bytes that drip come so often, in ms.
 const DROP: f64 = 250.0;
@@ -209,12 +208,18 @@ fn refused(entry: &str) -> Answer {
         fields.find(|(name, _)| *name == wanted).map(|(_, value)| value.trim())
     };
     let answer = status(code.parse().unwrap_or_else(|_| panic!("{entry} is no entry")));
-    let wait =
-        header("Retry-After").and_then(|wait| retry_after::parse(wait, header("Date"), WALL));
-    match wait {
-        Some(wait) => answer.retry_after(wait.get()),
-        None => answer,
-    }
+    let Some(wait) = header("Retry-After") else { return answer };
+    // Seconds, or a date that counts from `Date`.
+    answer.retry_after(match header("Date") {
+        Some(date) => instant(wait) - instant(date),
+        None => 1_000.0 * number(wait),
+    })
+}
+
+/// An HTTP-date in milliseconds since 1970.
+fn instant(date: &str) -> f64 {
+    let at = httpdate::parse_http_date(date).unwrap_or_else(|_| panic!("{date} is no date"));
+    1_000.0 * at.duration_since(UNIX_EPOCH).expect("a date since 1970").as_secs_f64()
 }
 
 fn number(text: &str) -> f64 {
