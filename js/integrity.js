@@ -18,9 +18,8 @@ export const loadScrutiny = async () => {
 };
 
 const NOTHING = new Uint8Array();
-/** So many bytes tell what a body is, behind white space and the like; a packet and one more do. */
+/** So many bytes tell what a body is, behind white space and the like. */
 const ENOUGH = 16;
-export const PACKET = 188;
 /** Nobody waits longer for white space and the like to end, in bytes. */
 const PATIENCE = 1024;
 /** What may come before the first element of a page; the last of it may still be under way. */
@@ -69,6 +68,11 @@ export class Integrity {
     }
   }
 
+  get #container() {
+    const { container } = this.#facts;
+    return container && scrutiny?.CONTAINERS[container];
+  }
+
   /** Whether the declared type is reason enough to look before the head is passed on. */
   get suspicious() {
     const { inspect, type } = this.#facts;
@@ -93,8 +97,8 @@ export class Integrity {
 
   /** What is to be said of a body that has ended. @returns {'whole' | 'cut' | 'wrong'} */
   end() {
-    const isPacketCut = this.#facts.container === 'mpeg-ts' && this.#size % PACKET > 0;
-    if (isPacketCut || this.#boxes?.isCut) return 'cut';
+    const { packet = 1 } = this.#container ?? {};
+    if (this.#size % packet > 0 || this.#boxes?.isCut) return 'cut';
     return this.#refuses(null) ? 'wrong' : 'whole';
   }
 
@@ -107,17 +111,19 @@ export class Integrity {
    * @returns {Uint8Array | undefined | import('./body.js').Lost}
    */
   #first(held, chunk = NOTHING, done) {
-    const { inspect, type, container } = this.#facts;
+    const { inspect, type } = this.#facts;
     const start = held.byteLength > 0 ? concat([held, chunk]) : chunk;
     this.#start = start;
-    const enough = container === 'mpeg-ts' ? PACKET + 1 : ENOUGH;
+    const container = this.#container;
+    const enough = Math.max(ENOUGH, (container?.packet ?? 0) + 1);
     const isShort =
       start.byteLength < PATIENCE && textOf(start).replace(PROLOG, '').length < enough;
     // Nothing at all is no page: that it is empty is for others to say.
     if (start.byteLength === 0 || (isShort && !done)) return undefined;
     this.#start = undefined;
-    const starts = container && scrutiny?.STARTS[container];
-    const isRight = starts ? starts(start) : !(inspect && isPage(start, type));
+    const isRight = container
+      ? container.starts(start, textOf(start))
+      : !(inspect && isPage(start, type));
     return isRight ? start : LOST;
   }
 
@@ -153,11 +159,11 @@ export function integrityFor({ site, url, policy, range, noBody }, response, ins
   return new Integrity({ inspect, type, container, boxes, validate });
 }
 
-export const latin1 = (/** @type {Uint8Array} */ bytes) =>
+const latin1 = (/** @type {Uint8Array} */ bytes) =>
   new TextDecoder('latin1').decode(bytes.subarray(0, 2 * PATIENCE));
 
 /** The beginning, a character a byte, behind the byte order mark of UTF-8 and white space. */
-export const textOf = (/** @type {Uint8Array} */ bytes) => latin1(bytes).replace(/^(ï»¿)?\s*/, '');
+const textOf = (/** @type {Uint8Array} */ bytes) => latin1(bytes).replace(/^(ï»¿)?\s*/, '');
 
 /**
  * Whether bytes are the start of an HTML page or, where the type says so, of a JSON document.

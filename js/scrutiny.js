@@ -3,16 +3,25 @@
  * Containers, by their bytes: how they start, and whether their last box is whole. Imported where
  * somebody needs it: where no length is known, or a site names its container.
  */
-import { PACKET, latin1, textOf } from './integrity.js';
+/**
+ * How each container starts, told by its first bytes and by the text that they are behind white
+ * space; and how many bytes that takes, where it is more than usual.
+ *
+ * @typedef {object} Container
+ * @property {(start: Uint8Array, text: string) => boolean} starts
+ * @property {number} [packet] in bytes: there are whole ones
+ */
 
-/** How each container starts. @type {Record<string, (start: Uint8Array) => boolean>} */
-export const STARTS = {
+/** @type {Record<string, Container>} */
+export const CONTAINERS = {
   // RFC 8216, 4.1: first of all; white space before it harms no parser that is in use.
-  hls: (start) => textOf(start).startsWith('#EXTM3U'),
-  webvtt: (start) => /^(ï»¿)?WEBVTT/.test(latin1(start)),
-  'mpeg-ts': (start) => start[0] === 0x47 && (start[PACKET] ?? 0x47) === 0x47,
-  mp4: (start) => FIRST_BOX.test(latin1(start).slice(4, 8)),
+  hls: { starts: (_, text) => text.startsWith('#EXTM3U') },
+  webvtt: { starts: (start) => /^(ï»¿)?WEBVTT/.test(word(start.subarray(0, 9))) },
+  'mpeg-ts': { starts: (start) => start[0] === 0x47 && (start[188] ?? 0x47) === 0x47, packet: 188 },
+  mp4: { starts: (start) => FIRST_BOX.test(word(start.subarray(4, 8))) },
 };
+
+const word = (/** @type {Uint8Array} */ bytes) => String.fromCharCode(...bytes);
 
 /** What a file or a segment may begin with (ISO/IEC 14496-12). */
 const FIRST_BOX = /^(ftyp|styp|moof|moov|sidx|ssix|emsg|prft|free|skip|mdat|pdin|uuid|wide|mfra)$/;
@@ -63,7 +72,7 @@ export class Boxes {
     const header = this.#header;
     const have = this.#have;
     const type = header.getUint32(4);
-    if (this.#isFirst && !FIRST_BOX.test(latin1(new Uint8Array(header.buffer, 4, 4)))) {
+    if (this.#isFirst && !FIRST_BOX.test(word(new Uint8Array(header.buffer, 4, 4)))) {
       this.#isOver = true;
       return;
     }

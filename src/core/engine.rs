@@ -168,6 +168,8 @@ impl Engine {
             return;
         }
         self.requests[index].header_timeouts = 0;
+        // What can be read is nothing that CORS refuses.
+        self.requests[index].suspect = false;
         let outcome = match response.status {
             0 => Outcome::Opaque,
             status => Outcome::Status(status),

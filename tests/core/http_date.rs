@@ -173,7 +173,7 @@ fn damaged(rng: &mut Rng, text: &str) -> String {
 fn texts() -> Vec<String> {
     let mut rng = Rng::with_seed(9110);
     let mut texts = Vec::new();
-    for _ in 0..500 {
+    for _ in 0..450 {
         let second = instant(&mut rng);
         texts.extend(Parts::of(second).forms());
         texts.push(Parts::any(&mut rng).form(&mut rng));
@@ -205,7 +205,9 @@ fn texts() -> Vec<String> {
     texts.extend([" ", ",", "T", "-"].map(|blank| long.replace(" 12:", &format!("{blank}12:"))));
     let mut seen = BTreeSet::new();
     // A row of digits is a span, whatever else it might be.
-    texts.retain(|text| text.bytes().any(|byte| !byte.is_ascii_digit()) && seen.insert(text.clone()));
+    texts.retain(|text| {
+        text.bytes().any(|byte| !byte.is_ascii_digit()) && seen.insert(text.clone())
+    });
     texts
 }
 
@@ -247,7 +249,10 @@ fn r25_the_judge_reads_every_instant_in_all_forms() {
         let parts = Parts::of(second);
         let [fixdate, rfc_850, asctime, padded] = parts.forms();
         for form in [fixdate, asctime, padded] {
-            assert_eq!((judged(&form), expected(&form)), (Some(second as i64), Some(second as i64)));
+            assert_eq!(
+                (judged(&form), expected(&form)),
+                (Some(second as i64), Some(second as i64))
+            );
         }
         if second < Y2070 {
             assert_eq!(judged(&rfc_850), Some(second as i64), "{rfc_850}");

@@ -7,6 +7,7 @@ mod common;
 
 mod abort;
 mod advice;
+mod advice_differential;
 mod advice_engine;
 mod asleep;
 mod breaker;
@@ -35,6 +36,7 @@ mod offline;
 mod pacing;
 mod path;
 mod plan;
+mod plan_cancel;
 mod plan_table;
 mod properties;
 mod recovery;

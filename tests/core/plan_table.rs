@@ -162,7 +162,7 @@ fn r86_what_is_sent_and_what_waits_is_that_of_the_rules_in_words() {
         {
             for (power, thermal) in Power::ALL.iter().flat_map(|p| Thermal::ALL.map(|t| (*p, t))) {
                 count += 1;
-                if count % every != 0 {
+                if !count.is_multiple_of(every) {
                     continue;
                 }
                 let background_until = (flags & 8 != 0).then_some(Millis::new(30_000.0));

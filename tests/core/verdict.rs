@@ -2,7 +2,7 @@
 
 use holdfast::core::{Alternatives, Config, Exhausted, FailureClass, Reason, Site};
 
-use crate::common::{Answer, Ask, Part, World, ask, hang, ok, reject, status};
+use crate::common::{Answer, Ask, Part, World, ask, hang, ok, reject, status, truncated};
 
 const MINUTE: f64 = 60_000.0;
 
@@ -223,4 +223,21 @@ fn r5_a_key_and_a_playlist_have_two_retries_and_are_then_held() {
         assert_eq!(failure.attempts, 3, "{site:?}");
         assert!(world.sent_at(id).iter().any(|sent| *sent > at), "{site:?}");
     }
+}
+
+/// A reset on first contact looks like CORS; a status that can be read shows that it was none.
+#[test]
+fn r24_an_answer_that_can_be_read_ends_the_suspicion_of_cors() {
+    let mut world = World::new();
+    world.start(ask(Site::Segment).host(1));
+    world.drive_until(1_000.0);
+    let id = world.start(ask(Site::Segment).answers([
+        reject(),
+        truncated(0.0),
+        truncated(0.0),
+        ok(9.0),
+    ]));
+    world.drive_until_idle();
+    world.finished_at(id);
+    assert_eq!(world.sent_at(id).len(), 4);
 }

@@ -178,3 +178,55 @@ export const drip = (body, pieces, gap, headers) => (_, response) => {
   };
   next();
 };
+
+/**
+ * Where an answer breaks off: behind so many of its bytes, and not before the client has them
+ * all, which `has` is told.
+ *
+ * @param {number} at
+ */
+export function breakAt(at) {
+  /** @type {(value?: unknown) => void} */
+  let open = () => {};
+  const when = new Promise((resolve) => (open = resolve));
+  return {
+    at,
+    when,
+    /** @param {number} bytes */
+    has(bytes) {
+      if (bytes >= at) open();
+    },
+  };
+}
+
+/**
+ * A file, as servers of files answer: whole, or the part that is asked for, unless `If-Range`
+ * names another one (RFC 9110, 13.1.5 and 14). The connection may break within.
+ *
+ * @param {Uint8Array} body
+ * @param {http.OutgoingHttpHeaders} [headers]
+ * @param {{ at: number, when: Promise<unknown> }} [fault]
+ * @returns {Answer}
+ */
+export const file = (body, headers, fault) => (request, response) => {
+  const { range, 'if-range': condition } = request.headers;
+  const isSame = condition === undefined || condition === headers?.etag;
+  const asked = isSame ? /^bytes=(\d+)-(\d*)$/.exec(range ?? '') : null;
+  const first = Number(asked?.[1] ?? 0);
+  const last = Math.min(Number(asked?.[2] || Infinity), body.byteLength - 1);
+  if (first > last) {
+    response.writeHead(416, { 'content-range': `bytes */${body.byteLength}`, ...headers }).end();
+    return;
+  }
+  const place = asked && { 'content-range': `bytes ${first}-${last}/${body.byteLength}` };
+  const length = { 'content-length': last - first + 1 };
+  response.writeHead(asked ? 206 : 200, { ...length, ...place, ...headers });
+  const part = body.subarray(first, last + 1);
+  if (!fault || fault.at > part.byteLength) {
+    response.end(part);
+    return;
+  }
+  response.flushHeaders();
+  if (fault.at > 0) response.write(part.subarray(0, fault.at));
+  void fault.when.then(() => request.socket.destroy());
+};

@@ -3,21 +3,23 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { TARGETS, parseArguments } from './fuzz.mjs';
+import { TARGET, parseArguments } from './fuzz.mjs';
 import { ROOT } from './setup.mjs';
 
-test('each target runs for a minute, or as long as was asked for', () => {
-  assert.deepEqual(parseArguments([]), { seconds: 60, targets: TARGETS });
-  assert.deepEqual(parseArguments(['--seconds', '5', '--only', 'engine']), {
-    seconds: 5,
-    targets: ['engine'],
-  });
-  assert.throws(() => parseArguments(['--seconds', 'many']), /unknown arguments --seconds many/);
-  assert.throws(() => parseArguments(['--only', 'all']), /there are --seconds <n> and --only/);
+test('it runs for a minute, or as long as was asked for', () => {
+  assert.equal(parseArguments([]), 60);
+  assert.equal(parseArguments(['--seconds', '5']), 5);
+  for (const args of [
+    ['--seconds', 'many'],
+    ['--seconds', '5', '5'],
+    ['--only', 'engine'],
+  ]) {
+    assert.throws(() => parseArguments(args), /unknown arguments .*; there is --seconds <n>/);
+  }
 });
 
-test('every target is one of the package of targets', () => {
+test('the target is that of the package', () => {
   const manifest = readFileSync(join(ROOT, 'tests/fuzz/Cargo.toml'), 'utf8');
   const names = [...manifest.matchAll(/\[\[bin\]\]\nname = "(\w+)"/g)].map(([, name]) => name);
-  assert.deepEqual(names, TARGETS);
+  assert.deepEqual(names, [TARGET]);
 });

@@ -1,11 +1,10 @@
 // @ts-check
 // Takes out of wasm-bindgen's glue what the one caller that it has never needs: js/module.js passes
-// objects, and only responses of the right type, and every browser that runs this has encodeInto.
+// objects, and only responses of the right type.
 
 /** Each has to be found once: wasm-bindgen's version is pinned, and another may write otherwise. */
 const UNUSED = /** @type {Array<[what: RegExp, instead: string]>} */ ([
   [/if \(Symbol\.dispose\).*\n/, ''],
-  [/if \(!\('encodeInto' in cachedTextEncoder\)\) \{[\s\S]*?\n\}\n/, ''],
   [
     /try \{\s+(return await WebAssembly\.instantiateStreaming\(module, imports\);)\s+\} catch[\s\S]*?throw e; \}\s+\}/,
     '$1',

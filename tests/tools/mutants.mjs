@@ -25,7 +25,6 @@ export const FILES = [
   'opaque.rs',
   'recovery*',
   'retry.rs',
-  'retry_after.rs',
   'throttle*',
 ];
 

@@ -61,8 +61,11 @@ export class Fixture {
     this.wake = wake;
   }
   follow(request, attempt, promise) {
-    const settle = (response, error) =>
-      this.settled([request, attempt, response, error, performance.now(), this.online, ...this.judged]);
+    const settle = (response, error) => {
+      const seconds = Number(response?.headers.get('retry-after') ?? NaN);
+      const told = [request, attempt, response, error, performance.now(), this.online];
+      this.settled([...told, ...this.judged, seconds * 1000]);
+    };
     promise.then(
       (response) => this.closed || settle(response),
       (error) => this.closed || settle(undefined, error),
@@ -234,7 +237,11 @@ fn settles(driver: &Rc<Driver>) -> Function {
         driver.tell(fact::ONLINE, u32::from(told.get(5).is_truthy()), 0, 0.0, 0.0, 0.0);
         let [request, attempt, limit, expiry] = [0, 1, 6, 8].map(|place| number(place) as u32);
         let (error, at, wait) = (told.get(3), number(4), number(7));
-        driver.settled(request, attempt, response, error, limit, wait, expiry, at);
+        // Of the representation nothing is known.
+        let (no, unknown) = (0.0, f64::NAN);
+        let mut facts = vec![unknown, unknown, unknown, unknown, unknown, no, unknown, no, no, 1.0];
+        facts.push(number(9));
+        driver.settled(request, attempt, response, error, limit, wait, expiry, &facts, at);
     });
     settle.into_js_value().unchecked_into()
 }
@@ -290,8 +297,23 @@ impl Page {
         // Each request asks for a URL of its own, so that none rests for another's failure.
         let (host, url, prefix) = (0, request, 0);
         self.driver.start(
-            request, site, host, flags, 0, url, credential, prefix, hooks, input, init, fetch,
-            adopted, at,
+            request,
+            site,
+            host,
+            flags,
+            0,
+            url,
+            credential,
+            prefix,
+            hooks,
+            input,
+            init,
+            fetch,
+            adopted,
+            at,
+            url,
+            0.0,
+            f64::INFINITY,
         );
     }
 

@@ -92,7 +92,7 @@ impl Answer {
     pub(crate) fn to(self, ask: Ask, wanted: &Wanted) -> Self {
         let Self::Origin { after, size, chunk, gap } = self else { return self };
         let part = if let Ask::Part(first, last) = ask { Some((first, last)) } else { None };
-        let part = part.or(wanted.ranged.then_some((wanted.first, wanted.last)));
+        let part = part.or_else(|| wanted.ranged.then_some((wanted.first, wanted.last)));
         let (first, last) = part.unwrap_or((0.0, f64::INFINITY));
         let last = last.min(size - 1.0);
         let (mut left, mut parts) = (last - first + 1.0, Vec::new());
