@@ -53,7 +53,7 @@ function timeOf(value) {
   date.setUTCFullYear(year, MONTHS.indexOf(found[2]) / 3, day);
   // The name of the day is right, and the month has the day, only if the same is written again. A
   // leap second is the second after the one before it, in any minute.
-  return fixdate.startsWith(date.toUTCString().slice(0, 17))
+  return fixdate.startsWith(date.toUTCString().slice(0, 11))
     ? date.setUTCHours(hour, minute, second)
     : NaN;
 }

@@ -26,8 +26,8 @@ impl Window {
     /// How long advice stands, in seconds. Not a window: up to a day, it may be longer than by
     /// default. At zero or below, the advice is over at once.
     pub const TTL: Self = Self { default: 300.0, min: 0.0, max: 86_400.0 };
-    /// The lowest bitrate that can be a cap, in bit/s: zero would read as none.
-    const LOWEST_CAP: f64 = 1_000.0;
+    /// The highest bitrate, in bit/s: zero would read as none.
+    const CAP: Self = Self { default: f64::INFINITY, min: 1_000.0, max: f64::INFINITY };
 
     /// What is advised, within the bounds; what holds without where nothing is.
     fn bound(&self, advised: Option<f64>) -> f64 {
@@ -66,7 +66,8 @@ pub struct Standing {
     chunk: f64,
     sessions: u32,
     ranges: u32,
-    abr_cap: Option<f64>,
+    /// Infinite where there is none.
+    abr_cap: f64,
     duress: bool,
     until: Millis,
 }
@@ -76,16 +77,25 @@ impl Standing {
     pub fn adopt(&mut self, advice: Advice, now: Millis) {
         let Advice { chunk, sessions, ranges, ttl, abr_cap, duress } = advice;
         let sessions = if duress { Some(Window::SESSIONS.min) } else { sessions };
-        // A cap without an end is none.
-        let abr_cap = abr_cap.filter(|&cap| cap < f64::INFINITY);
         *self = Self {
             chunk: Window::CHUNK.lower(chunk),
             sessions: Window::SESSIONS.lower(sessions) as u32,
             ranges: Window::RANGES.lower(ranges) as u32,
-            abr_cap: abr_cap.map(|cap| cap.max(Window::LOWEST_CAP)),
+            abr_cap: Window::CAP.bound(abr_cap),
             duress,
             until: now + Millis::from_secs(Window::TTL.bound(ttl)),
         };
+    }
+
+    /// Of this and another standing, the lower of each, as they are now.
+    pub fn lower(&mut self, other: Self, now: Millis) {
+        let other = other.at(now);
+        self.chunk = self.chunk.min(other.chunk);
+        self.sessions = self.sessions.min(other.sessions);
+        self.ranges = self.ranges.min(other.ranges);
+        self.abr_cap = self.abr_cap.min(other.abr_cap);
+        self.duress |= other.duress;
+        self.until = Millis::MAX;
     }
 
     /// The length of a range that is asked for, in bytes.
@@ -105,7 +115,8 @@ impl Standing {
 
     /// The highest bitrate to choose, in bit/s.
     pub fn abr_cap(&self, now: Millis) -> Option<f64> {
-        self.at(now).abr_cap
+        let cap = self.at(now).abr_cap;
+        (cap < f64::INFINITY).then_some(cap)
     }
 
     /// Whether what is not needed yet should wait.
@@ -130,7 +141,7 @@ impl Default for Standing {
             chunk: Window::CHUNK.default,
             sessions: Window::SESSIONS.default as u32,
             ranges: Window::RANGES.default as u32,
-            abr_cap: None,
+            abr_cap: f64::INFINITY,
             duress: false,
             until: Millis::ZERO,
         }

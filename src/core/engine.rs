@@ -430,12 +430,9 @@ impl Engine {
                 }
                 continue;
             }
-            if path::is_held(request)
-                && let Some(limit) = request.timers.at(Timer::Retry)
-            {
+            if path::is_held(request) {
                 // Nor could the plan have changed, or a lane have emptied.
                 request.since = request.since + slept;
-                request.timers.set(Timer::Retry, limit + slept + GRACE);
             }
             request.offline = request.offline + slept;
             request.exhausted = request.exhausted.map(|at| at + slept);

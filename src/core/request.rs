@@ -290,6 +290,8 @@ impl Request {
             let held = now - self.since;
             self.offline = self.offline + held;
             self.exhausted = self.exhausted.map(|at| at + held);
+            // Not to be counted twice.
+            self.since = now;
         }
     }
 

@@ -120,6 +120,9 @@ impl Site {
     /// How many sites there are.
     pub const COUNT: usize = 11;
 
+    /// How many [ranks](Self::rank) there are.
+    pub(super) const RANKS: u8 = 4;
+
     /// The site with this code, if there is one.
     pub fn from_code(code: u32) -> Option<Self> {
         Self::ALL.get(code as usize).copied()

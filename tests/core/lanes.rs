@@ -136,6 +136,20 @@ fn r81_a_lane_empties_where_a_body_cannot_go_on_with_its_next_part() {
     assert_eq!(world.sent_at(other), ended, "{}", world.story(other));
 }
 
+/// Whose turn it is may meanwhile have to wait for something that concerns nobody else.
+#[test]
+fn r81_a_slot_that_is_not_taken_goes_to_the_next() {
+    let mut world = narrow();
+    let first = world.start(ask(Site::Segment).always(origin(MB)));
+    let second = world.start(ask(Site::Segment).prefix(1));
+    let third = world.start(ask(Site::Segment));
+    let limited = Limited { scope: Scope::Prefix, wait: Some(Millis::from_secs(30.0)) };
+    world.start(ask(Site::Key).prefix(1).always(status(429).limited(limited)));
+    world.drive_until(5_000.0);
+    assert_eq!(wait(&world, second), Some(WaitReason::Vrlt));
+    assert_eq!(world.sent_at(third), [world.finished_at(first)]);
+}
+
 #[test]
 fn r81_a_wait_for_a_slot_ends_with_the_limit_of_a_hold() {
     let mut world = narrow();

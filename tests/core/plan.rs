@@ -110,6 +110,20 @@ fn r84_a_clean_minute_with_a_success_lets_go_by_itself() {
     assert_eq!(log_of(&world, LogEvent::Path).last(), Some(&(0, 0.0)), "and it is told");
 }
 
+/// What begins in the moment between the change and its timer does not take it for old news.
+#[test]
+fn r84_a_change_that_is_due_is_not_lost_where_something_else_comes_first() {
+    let mut world = World::new();
+    break_thrice(&mut world);
+    let ahead = world.start(ask(Site::Segment).ahead());
+    world.start(ask(Site::Key));
+    world.drive_until(1_000.0);
+    world.now = MINUTE + 70.0;
+    world.start(ask(Site::Manifest).always(hang()));
+    world.drive_until(MINUTE + 100.0);
+    assert_eq!(world.sent_at(ahead), [MINUTE + 70.0]);
+}
+
 #[test]
 fn r84_silence_proves_nothing_and_a_success_after_the_minute_lets_go_at_once() {
     let mut world = World::new();
@@ -262,6 +276,18 @@ fn r86_the_last_minute_in_the_background_cuts_by_itself() {
     world.path(sample());
     world.drive_until(5.0 * MINUTE + 1.0);
     assert_eq!(world.sent_at(ahead), [0.0, 5.0 * MINUTE]);
+}
+
+/// A timer in the past would look like sleep.
+#[test]
+fn r88_a_last_minute_that_is_told_late_is_no_sleep() {
+    let mut world = World::new();
+    let ahead = world.start(ask(Site::Segment).ahead().always(slow_origin(1_000.0)));
+    world.drive_until(50_000.0);
+    world.path(PathSample { background_until: Some(Millis::new(80_000.0)), ..sample() });
+    assert_eq!(cuts(&world), [(50_000.0, ahead)]);
+    let due = world.engine.next_timeout().map(|(at, _)| at.get());
+    assert!(due.is_some_and(|at| at > 50_000.0), "{due:?}");
 }
 
 // The ends of a hold.

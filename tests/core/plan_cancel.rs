@@ -149,6 +149,33 @@ fn r87_a_hold_does_not_use_up_the_time_of_the_ladder() {
     }
 }
 
+/// Nor where another hold, or another wait, follows; and it is counted once.
+#[test]
+fn r87_a_hold_does_not_use_up_the_time_of_a_wait_that_follows() {
+    let mut config = Config { log_capacity: 1_000, ..Config::default() };
+    config.sites[Site::Segment as usize].exhausted = Exhausted::Reject;
+    let mut world = World::with(config);
+    world.path(heat(Thermal::Critical));
+    world.start(ask(Site::Segment).always(origin(10.0 * MB)));
+    let fine = world.start(ask(Site::Segment).answers([reject(), ok(9.0)]));
+    let paced = world.start(ask(Site::Segment).host(1));
+    let hopeless = world.start(ask(Site::Segment).host(2).always(hang()));
+    world.drive_until(MINUTE);
+    // One after the other in each lane; and a pacer's turn comes first.
+    world.path(heat(Thermal::Serious));
+    for host in [1, 2] {
+        world.gossip_limit(host, MINUTE + 5_000.0);
+    }
+    world.drive_until_idle();
+    world.finished_at(fine);
+    world.finished_at(paced);
+    assert!(world.sent_at(paced)[0] >= MINUTE + 5_000.0);
+    assert_eq!(world.exhaustions(paced), []);
+    let (at, failure) = world.failure(hopeless);
+    assert_eq!(failure.reason, Reason::Deadline);
+    assert!(at < MINUTE + 25_000.0, "{at} ms");
+}
+
 #[test]
 fn r87_a_flapping_path_is_no_hot_loop() {
     let mut world = World::new();

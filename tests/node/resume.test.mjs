@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import { after, before, describe, test } from 'node:test';
 import { createTrackedFetch } from 'holdfast';
-import { bytesOf, engineFor, failureOf, OWN_HOSTS } from './fixture.mjs';
+import { engineFor, failureOf, OWN_HOSTS } from './fixture.mjs';
 import {
   after as later,
   answer,
@@ -120,9 +120,9 @@ const STREAMING = ['load in chunks', 'fetch', 'fetchBytes', 'createTrackedFetch'
 
 /** The headers of a request without those that a part adds. @param {import('./server.mjs').Seen} seen */
 function without({ headers }) {
-  // The last two are what `no-store` makes of a request (Fetch, 4.6).
-  const { range, 'if-range': condition, pragma, 'cache-control': control, ...others } = headers;
-  return others;
+  // Those that `no-store` and a range make `fetch` add (Fetch, 4.6).
+  const added = /^(range|if-range|pragma|cache-control|accept-encoding)$/;
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !added.test(name)));
 }
 
 describe('R20: a body that broke', () => {
@@ -131,7 +131,8 @@ describe('R20: a body that broke', () => {
       const seed = Math.floor(Math.random() * 2 ** 32);
       t.diagnostic(`seed ${seed}`);
       const dice = random(seed);
-      const least = STREAMING.includes(way) ? 1 : 65_536;
+      // Fewer than 16 bytes do not tell yet what they are, and are with nobody.
+      const least = STREAMING.includes(way) ? 16 : 65_536;
       const cuts = Array.from({ length: 6 }, () => least + Math.floor(dice() * (SIZE - least - 1)));
       for (const at of [least, ...cuts, SIZE - 1]) {
         const fault = breakAt(at);
@@ -177,10 +178,7 @@ describe('R20: a body that broke', () => {
 
   test('R20: it may break again and again, and no byte is sent twice', async (t) => {
     const cuts = [70_000, 80_000, 66_000, 90_000, 65_536].map(breakAt);
-    const { url, ranges } = put(
-      ...cuts.map((fault) => file(MEDIA, TAG, fault)),
-      file(MEDIA, TAG),
-    );
+    const { url, ranges } = put(...cuts.map((fault) => file(MEDIA, TAG, fault)), file(MEDIA, TAG));
     // More breaks than the ladder has steps: each has brought playback on.
     const engine = await engineFor(t, { attempts: 3 });
     let begins = 0;
@@ -232,10 +230,13 @@ describe('R20: a body that broke', () => {
 
   test('R20: a body without a length goes on to whatever its end is', async (t) => {
     const fault = breakAt(CUT);
-    const { url, ranges } = put((request, response) => {
-      response.writeHead(200, TAG).write(MEDIA.subarray(0, CUT));
-      void fault.when.then(() => request.socket.destroy());
-    }, file(MEDIA, TAG));
+    const { url, ranges } = put(
+      (request, response) => {
+        response.writeHead(200, TAG).write(MEDIA.subarray(0, CUT));
+        void fault.when.then(() => request.socket.destroy());
+      },
+      file(MEDIA, TAG),
+    );
     const engine = await engineFor(t);
     const data = await WAYS.load(engine, url, (size) => fault.has(size));
     assert.ok(MEDIA.equals(data));
@@ -265,7 +266,8 @@ describe('R20: a body that broke', () => {
     const engine = await engineFor(t);
     for (const make of [
       (/** @type {string} */ url) => engine.fetch(url, { headers: { 'x-own': 'yes' } }),
-      (/** @type {string} */ url) => engine.fetch(new Request(url, { headers: { 'x-own': 'yes' } })),
+      (/** @type {string} */ url) =>
+        engine.fetch(new Request(url, { headers: { 'x-own': 'yes' } })),
     ]) {
       const fault = breakAt(CUT);
       const { url, seen, ranges } = put(file(MEDIA, TAG, fault), file(MEDIA, TAG));
@@ -324,7 +326,10 @@ describe('R20: a body that broke', () => {
       ['response', '1'],
       ['attempt', 2],
     ]);
-    assert.deepEqual(loadeds, [...new Set(loadeds)].sort((a, b) => a - b));
+    assert.deepEqual(
+      loadeds,
+      [...new Set(loadeds)].sort((a, b) => a - b),
+    );
     assert.equal(loadeds.at(-1), SIZE);
     assert.deepEqual([status, headers.get('x-nth'), bytes, attempts], [200, '1', SIZE, 2]);
     assert.equal(response.headers.get('x-nth'), '1');
@@ -343,7 +348,10 @@ describe('R20: a body that broke', () => {
       fault.has(Infinity);
     }
     assert.ok(MEDIA.equals(Buffer.concat(all)));
-    assert.ok(sizes.slice(0, -1).every((size) => size >= 131_072), sizes.join());
+    assert.ok(
+      sizes.slice(0, -1).every((size) => size >= 131_072),
+      sizes.join(),
+    );
     const [, range = ''] = ranges();
     assert.match(range, /^bytes=\d+-399999$/);
     assert.ok(Number(/\d+/.exec(range)) >= 131_072, range);
@@ -391,33 +399,32 @@ describe('R21: it goes on only as the same', () => {
       response.end(Buffer.concat([body.subarray(first), Buffer.alloc(extra, 1)]));
     };
 
-  /** @typedef {[name: string, first: any, second: any, code: string, body?: Uint8Array]} Case */
+  /** @typedef {[name: string, first: import('node:http').OutgoingHttpHeaders, second: any]} Case */
 
   /** What must not be followed by anything. @type {Case[]} */
   const CHANGES = [
-    ['its tag is another, and the server says so', TAG, file(OTHER, { etag: '"2"' }), 'CHANGED'],
-    ['its tag is another in a part', TAG, part({ headers: { etag: '"2"' } }, OTHER), 'CHANGED'],
+    ['its tag is another, and the server says so', TAG, file(OTHER, { etag: '"2"' })],
+    ['its tag is another in a part', TAG, part({ headers: { etag: '"2"' } }, OTHER)],
     [
       'it was changed at another time',
       DATED,
       part({ headers: { 'last-modified': 'Thu, 02 Jan 2025 00:00:00 GMT' } }, OTHER),
-      'CHANGED',
     ],
-    ['its length is another', DATED, part({ total: SIZE + 1, headers: DATED }, OTHER), 'CHANGED'],
-    ['the part has lost its tag', TAG, part({ headers: {} }, OTHER), 'CHANGED'],
-    ['the part is of another type', TAG, part({ headers: { ...TAG, 'content-type': 'a/b' } }, OTHER), 'CHANGED'],
-    ['the part begins too late', TAG, part({ by: 1 }), 'BAD_RANGE'],
-    ['the part has no place', TAG, answer(206, MEDIA.subarray(CUT), TAG), 'RANGE_IGNORED'],
-    ['the part is encoded', TAG, answer(206, gzipSync(MEDIA.subarray(CUT)), {
-      ...TAG,
-      'content-encoding': 'gzip',
-      'content-range': `bytes ${CUT}-${SIZE - 1}/${SIZE}`,
-    }), 'CHANGED'],
+    ['its length is another', DATED, part({ total: SIZE + 1, headers: DATED }, OTHER)],
+    ['the part has lost its tag', TAG, part({ headers: {} }, OTHER)],
     [
-      'the whole has ended elsewhere',
+      'the part is of another type',
       TAG,
-      answer(416, '', { 'content-range': `bytes */${CUT - 1}` }),
-      'BAD_RANGE',
+      part({ headers: { ...TAG, 'content-type': 'a/b' } }, OTHER),
+    ],
+    [
+      'the part is encoded',
+      TAG,
+      answer(206, gzipSync(MEDIA.subarray(CUT)), {
+        ...TAG,
+        'content-encoding': 'gzip',
+        'content-range': `bytes ${CUT}-${SIZE - 1}/${SIZE}`,
+      }),
     ],
   ];
   for (const [name, first, second] of CHANGES) {
@@ -430,25 +437,61 @@ describe('R21: it goes on only as the same', () => {
       assert.deepEqual(ranges(), [undefined, `bytes=${CUT}-${SIZE - 1}`, undefined]);
     });
   }
-  for (const [name, first, second, code] of CHANGES) {
-    test(`R21: ${name}: a reader gets ${code}, and no byte of another`, async (t) => {
+  /**
+   * What a reader gets in the end, who must have got what was there before, and no more.
+   *
+   * @param {Engine} engine @param {Break} fault @param {string} url
+   */
+  async function tail(engine, fault, url) {
+    const { body } = await engine.fetch(url);
+    /** @type {Uint8Array[]} */
+    const chunks = [];
+    let size = 0;
+    const reading = async () => {
+      for await (const chunk of /** @type {any} */ (body)) {
+        chunks.push(chunk);
+        fault.has((size += chunk.byteLength));
+      }
+    };
+    const { name, code, reason } = await failureOf(reading());
+    assert.ok(MEDIA.subarray(0, CUT).equals(Buffer.concat(chunks)));
+    return { name, code, reason };
+  }
+
+  for (const [name, first, second] of CHANGES) {
+    test(`R21: ${name}: a reader gets CHANGED, and no byte of another`, async (t) => {
       const fault = breakAt(CUT);
-      const { url } = put(file(MEDIA, first, fault), second, file(OTHER, { etag: '"2"' }));
-      const engine = await engineFor(t);
-      /** @type {Uint8Array[]} */
-      const chunks = [];
-      let size = 0;
-      const { body } = await engine.fetch(url);
-      const error = await failureOf(
-        (async () => {
-          for await (const chunk of /** @type {any} */ (body)) {
-            chunks.push(chunk);
-            fault.has((size += chunk.byteLength));
-          }
-        })(),
-      );
-      assert.deepEqual([error.name, error.code, error.reason], ['RequestError', code, 'released']);
-      assert.ok(MEDIA.subarray(0, CUT).equals(Buffer.concat(chunks)));
+      const { url, seen } = put(file(MEDIA, first, fault), second, file(OTHER, { etag: '"2"' }));
+      const error = await tail(await engineFor(t), fault, url);
+      assert.deepEqual(error, { name: 'RequestError', code: 'CHANGED', reason: 'released' });
+      assert.equal(seen().length, 2);
+    });
+  }
+
+  /** Parts that are of no use, and prove nothing either. @type {Array<[string, any]>} */
+  const MISFITS = [
+    ['the part begins too late', part({ by: 1 })],
+    ['the part has no place', answer(206, MEDIA.subarray(CUT), TAG)],
+    ['the end is elsewhere', answer(416, '', { 'content-range': `bytes */${CUT - 1}` })],
+    ['there is no such part', answer(416, '')],
+  ];
+  for (const [name, misfit] of MISFITS) {
+    for (const way of ['load', 'fetch']) {
+      test(`R21: ${name}: the whole is asked for, and it goes on where it broke: ${way}`, async (t) => {
+        const fault = breakAt(CUT);
+        const { url, ranges } = put(file(MEDIA, TAG, fault), misfit, file(MEDIA, TAG));
+        const engine = await engineFor(t);
+        assert.ok(MEDIA.equals(await WAYS[way](engine, url, (size) => fault.has(size))));
+        assert.deepEqual(ranges(), [undefined, `bytes=${CUT}-${SIZE - 1}`, undefined]);
+      });
+    }
+
+    test(`R21: ${name}, and the whole is another: a reader gets CHANGED`, async (t) => {
+      const fault = breakAt(CUT);
+      const { url, ranges } = put(file(MEDIA, TAG, fault), misfit, file(OTHER, { etag: '"2"' }));
+      const error = await tail(await engineFor(t), fault, url);
+      assert.deepEqual(error, { name: 'RequestError', code: 'CHANGED', reason: 'released' });
+      assert.deepEqual(ranges(), [undefined, `bytes=${CUT}-${SIZE - 1}`, undefined]);
     });
   }
 
@@ -494,9 +537,8 @@ describe('R21: it goes on only as the same', () => {
   });
 
   test('R21: an encoded body starts over, and a reader gets TRUNCATED', async (t) => {
-    const noise = Buffer.from(Uint8Array.from({ length: SIZE }, random(7)).map(() => 0));
     const dice = random(7);
-    for (let i = 0; i < SIZE; i += 1) noise[i] = Math.floor(dice() * 256);
+    const noise = Buffer.from(Array.from({ length: SIZE }, () => Math.floor(dice() * 256)));
     const packed = gzipSync(noise);
     const headers = { ...TAG, ...DATED, 'content-encoding': 'gzip' };
     const engine = await engineFor(t);
@@ -507,7 +549,11 @@ describe('R21: it goes on only as the same', () => {
     const loaded = broken();
     // Somewhat less comes out than went in: what is not a whole block yet.
     const half = (/** @type {number} */ size) => size >= 100_000;
-    const data = await WAYS.load(engine, loaded.url, (size) => half(size) && loaded.fault.has(Infinity));
+    const data = await WAYS.load(
+      engine,
+      loaded.url,
+      (size) => half(size) && loaded.fault.has(Infinity),
+    );
     assert.ok(noise.equals(data));
     assert.deepEqual(loaded.ranges(), [undefined, undefined]);
     const streamed = broken();
@@ -537,7 +583,7 @@ describe('R21: it goes on only as the same', () => {
     const engine = await engineFor(t);
     const broken = () => {
       const fault = breakAt(CUT);
-      return { fault, ...put(ok_broken(fault), ok(MEDIA, TAG)) };
+      return { fault, ...put(withoutRanges(fault), ok(MEDIA, TAG)) };
     };
     const first = broken();
     assert.ok(MEDIA.equals(await WAYS.fetch(engine, first.url, (size) => first.fault.has(size))));
@@ -563,10 +609,13 @@ describe('R21: it goes on only as the same', () => {
 
   test('R21: where all was there but its end, that there is no more is its end', async (t) => {
     const fault = breakAt(SIZE);
-    const { url, ranges } = put((request, response) => {
-      response.writeHead(200, TAG).write(MEDIA);
-      void fault.when.then(() => request.socket.destroy());
-    }, file(MEDIA, TAG));
+    const { url, ranges } = put(
+      (request, response) => {
+        response.writeHead(200, TAG).write(MEDIA);
+        void fault.when.then(() => request.socket.destroy());
+      },
+      file(MEDIA, TAG),
+    );
     const engine = await engineFor(t);
     assert.ok(MEDIA.equals(await WAYS.fetch(engine, url, (size) => fault.has(size))));
     assert.deepEqual(ranges(), [undefined, `bytes=${SIZE}-`]);
@@ -593,13 +642,18 @@ describe('R21: it goes on only as the same', () => {
       `bytes=${CUT}-${last}`,
     ]);
     assert.deepEqual(
-      await load('/b.vtt', broken, () => part({ headers: { etag: '"2"' } }, text), () => file(text)),
+      await load(
+        '/b.vtt',
+        broken,
+        () => part({ headers: { etag: '"2"' } }, text),
+        () => file(text),
+      ),
       [undefined, `bytes=${CUT}-${last}`, undefined],
     );
   });
 
   /** Breaks, and knows no ranges. @param {Break} fault @returns {import('./server.mjs').Answer} */
-  const ok_broken = (fault) => (request, response) => {
+  const withoutRanges = (fault) => (request, response) => {
     response.writeHead(200, { 'content-length': SIZE, ...TAG }).write(MEDIA.subarray(0, fault.at));
     void fault.when.then(() => request.socket.destroy());
   };
@@ -636,11 +690,12 @@ describe('R64: a body that was fetched on', () => {
   test('R64: is no sample of the bandwidth, and is counted apart', async (t) => {
     const engine = await engineFor(t);
     // Slow enough to say something.
-    const slowly = (/** @type {Buffer} */ body) => (/** @type {any} */ _, /** @type {any} */ response) => {
-      response.writeHead(200, { 'content-length': body.byteLength, ...TAG });
-      response.write(body.subarray(0, 100_000));
-      setTimeout(() => response.end(body.subarray(100_000)), 60);
-    };
+    const slowly =
+      (/** @type {Buffer} */ body) => (/** @type {any} */ _, /** @type {any} */ response) => {
+        response.writeHead(200, { 'content-length': body.byteLength, ...TAG });
+        response.write(body.subarray(0, 100_000));
+        setTimeout(() => response.end(body.subarray(100_000)), 60);
+      };
     for (let i = 0; i < 3; i += 1) await engine.load({ url: put(slowly(MEDIA)).url });
     const { bandwidth, excludedBytes } = engine.state;
     assert.ok(bandwidth && bandwidth > 0);
@@ -670,5 +725,3 @@ describe('R64: a body that was fetched on', () => {
     assert.equal(sampled, CUT);
   });
 });
-
-void bytesOf;

@@ -185,6 +185,7 @@ describe('an HTTP-date', () => {
       'Monday Nov 30 12:00:00 2026',
       'Tue Dec 1  12:00:00 2026',
       'Tue Dec 1 12:00:00 2026',
+      'Thu Dec 1  12:00:00 2026',
       'day, 30-Nov-26 12:00:00 GMT',
       ', 30 Nov 2026 12:00:00 GMT',
       ' Nov 30 12:00:00 2026',

@@ -30,7 +30,7 @@ export class Fixture {
     };
     const names = [
       ...['sent', 'accept', 'ask', 'cut', 'refresh', 'plain', 'failed', 'fail', 'exhausted'],
-      'changed',
+      ...['changed', 'dress'],
     ];
     this.sink = Object.fromEntries(names.map((name) => [name, tell(name)]));
     const { sent } = this.sink;
@@ -158,13 +158,13 @@ impl Drop for Page {
 }
 
 /// Short spans, so that a test takes milliseconds: three attempts, 50 ms apart, 200 ms for the
-/// headers and for a silence, and rejection at the end. The budget and the breaker are as large as
-/// no test needs them.
+/// headers and for a silence, rejection at the end, and no part asked for. The budget and the
+/// breaker are as large as no test needs them.
 pub(crate) fn numbers() -> Vec<f64> {
     let head = [5_000.0, 100.0, 2.0, 5.0, 0.0];
     let budget = [100.0, 100.0, 100.0, 0.1, 200.0];
     let breaker = [50.0, 30_000.0, 50.0, 0.5, 4_000.0, 1.5, 30_000.0, 30_000.0, 0.0];
-    let row = [200.0, 200.0, 200.0, 3.0, 50.0, 1.0, 50.0, 5_000.0, 1_000.0, 2.0, 0.0];
+    let row = [200.0, 200.0, 200.0, 3.0, 50.0, 1.0, 50.0, 5_000.0, 1_000.0, 2.0, 0.0, 0.0];
     let mut numbers = [&head[..], &budget, &breaker].concat();
     for _ in 0..11 {
         numbers.extend(row);

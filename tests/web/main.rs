@@ -41,7 +41,7 @@ async fn a_healthy_request_is_sent_accepted_and_finished() {
     page.until("accept", 1).await;
     page.tell(fact::READING, 1, 1, [10.0, 0.0, 0.0]);
     assert!(page.chunk(1, 1));
-    assert!(page.tell(fact::BODY_END, 1, 1, [30.0, 0.0, 0.0]));
+    assert!(page.tell(fact::BODY_END, 1, 1, [30.0, 1.0, 0.0]));
     assert_eq!(page.fixture.heard(), "sent accept changed", "the bandwidth, at least");
     assert_eq!(page.aborted(), [false]);
     assert_eq!(page.fixture.timer_count(), 0);
@@ -63,7 +63,7 @@ async fn what_an_old_attempt_still_delivers_does_not_count() {
     page.start(1);
     page.until("accept", 1).await;
     assert!(!page.chunk(1, 1));
-    assert!(!page.tell(fact::BODY_END, 1, 1, [20.0, 0.0, 0.0]));
+    assert!(!page.tell(fact::BODY_END, 1, 1, [20.0, 1.0, 0.0]));
     assert!(page.chunk(1, 2));
 }
 
@@ -508,7 +508,7 @@ async fn a_fact_that_nobody_knows_is_none() {
 async fn another_source_brings_its_policies_for_what_starts_then() {
     let page = Page::open().answers(503).answers(503);
     let mut numbers = numbers();
-    let (row, sites) = (11, 11);
+    let (row, sites) = (12, 11);
     let attempts = numbers.len() - row * (sites - SEGMENT as usize) + 3;
     assert_eq!(numbers[attempts], 3.0);
     numbers[attempts] = 1.0;

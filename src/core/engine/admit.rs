@@ -57,7 +57,11 @@ impl Engine {
             // Time has paid for it, and whoever puts it off now does not change that.
             last.cost = 0.0;
         }
-        match self.admission(&self.requests[index], now) {
+        let admission = self.admission(&self.requests[index], now);
+        if !matches!(admission, Admission::Held(_)) {
+            self.requests[index].excuse_hold(now);
+        }
+        match admission {
             Admission::Expired => self.refresh(index, now),
             Admission::Elect => self.ask(index, Hook::Probe, ELECTION, now),
             Admission::Go if naive => self.send(index, now),
@@ -169,7 +173,6 @@ impl Engine {
 
     #[inline(never)]
     pub(super) fn send(&mut self, index: usize, now: Millis) {
-        self.requests[index].excuse_hold(now);
         self.give_up_late_directives(index, now);
         let timeout = self.headers_timeout(&self.requests[index], now);
         self.pay(index, now);

@@ -62,17 +62,11 @@ impl Engine {
 
     /// What is shown of the path.
     pub fn path_state(&self, now: Millis) -> PathState {
-        let usual = self.plan_for(&Standing::default(), self.online, now);
-        let plan = self.hosts.iter().fold(usual, |least, host| {
-            let plan = self.plan_for(&host.advice, self.online, now);
-            Plan {
-                allowed: least.allowed.min(plan.allowed),
-                max_in_flight: least.max_in_flight.min(plan.max_in_flight),
-                range_window: lower(least.range_window, plan.range_window),
-                abr_cap: lower(least.abr_cap, plan.abr_cap),
-                max_buffer_ahead: lower(least.max_buffer_ahead, plan.max_buffer_ahead),
-            }
-        });
+        let mut least = Standing::default();
+        for host in &self.hosts {
+            least.lower(host.advice, now);
+        }
+        let plan = self.plan_for(least, self.online, now);
         PathState { class: self.class(now), generation: self.path.generation(), plan }
     }
 
@@ -91,7 +85,8 @@ impl Engine {
         self.note(now, RequestId(0), 0, LogEvent::Path, class, generation);
     }
 
-    fn plan_for(&self, advice: &Standing, online: bool, now: Millis) -> Plan {
+    #[inline(never)]
+    fn plan_for(&self, advice: Standing, online: bool, now: Millis) -> Plan {
         let sample = *self.path.sample();
         let mut plan = plan(&PlanInputs {
             sample,
@@ -112,7 +107,7 @@ impl Engine {
     /// The plan of a request. That the browser says that there is no network is not in it: it may
     /// be wrong, and a first attempt is the only proof.
     fn plan_of(&self, request: &Request, now: Millis) -> Plan {
-        self.plan_for(&self.host(request).advice, true, now)
+        self.plan_for(self.host(request).advice, true, now)
     }
 
     /// The length of what is asked for at once, on an adverse connection (R91).
@@ -183,7 +178,7 @@ impl Engine {
         if !is_ours || !request.idempotent {
             return false;
         }
-        let Plan { allowed, max_in_flight, .. } = self.plan_for(&Standing::default(), true, now);
+        let Plan { allowed, max_in_flight, .. } = self.plan_for(Standing::default(), true, now);
         let is_forbidden = match allowed {
             Allowed::Nothing => true,
             Allowed::Needed if request.marks.ahead => true,
@@ -222,10 +217,16 @@ impl Engine {
     /// The requests of one kind by precedence: what is needed before what is fetched ahead, then by
     /// the sites' ranks, then by age.
     fn in_order(&self, kind: fn(&Request) -> bool) -> Vec<RequestId> {
-        let kind = self.requests.iter().filter(|request| kind(request));
-        let mut all: Vec<_> = kind.collect();
-        all.sort_by_key(|request| (request.marks.ahead, request.site.rank()));
-        all.into_iter().map(|request| request.id).collect()
+        let mut order = Vec::new();
+        for place in 0..2 * Site::RANKS {
+            for request in &self.requests {
+                let own = request.site.rank() + Site::RANKS * u8::from(request.marks.ahead);
+                if own == place && kind(request) {
+                    order.push(request.id);
+                }
+            }
+        }
+        order
     }
 
     /// What waits for the plan or for its lane, and may go now, is due: as many as there is room
@@ -321,11 +322,4 @@ pub(super) const fn is_held(request: &Request) -> bool {
 /// Whether a request counts in the window of its lane.
 fn takes_place(request: &Request) -> bool {
     is_bulk(request) && is_under_way(request)
-}
-
-fn lower<T: PartialOrd>(one: Option<T>, other: Option<T>) -> Option<T> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(if other < one { other } else { one }),
-        (one, other) => one.or(other),
-    }
 }

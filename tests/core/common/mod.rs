@@ -172,6 +172,13 @@ impl World {
         self.drain();
     }
 
+    /// Another tab says that a host lets one request a second through, from then on.
+    pub(crate) fn gossip_limit(&mut self, host: u32, from: f64) {
+        let limit = Some((Millis::new(from), 1.0));
+        self.engine.handle_gossip(host, None, 0, limit, self.millis());
+        self.drain();
+    }
+
     /// The player turns to another host than this one.
     pub(crate) fn rotate(&mut self, host: u32) {
         self.engine.handle_rotation(host, self.millis());
