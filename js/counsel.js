@@ -5,11 +5,8 @@
  */
 import { fresh, hide } from './credential.js';
 import { Credentials } from './credentials.js';
-import { HoldfastError, requestError } from './errors.js';
 import { beginning, consult, judge, looks, verdictOf } from './judge.js';
-import { FACT, HOOKS } from './names.js';
-import { attemptOf } from './records.js';
-import { attempt } from './state.js';
+import { attempt } from './attempt.js';
 
 /** So many attempts of a request are kept for its hooks. */
 const HISTORY = 32;
@@ -20,12 +17,25 @@ const LATE = 'it gave nothing within 10 s';
 
 /** @typedef {import('./transfer.js').Transfer} Transfer */
 
+/**
+ * What is shared with the entry. It is handed in: imported from here and from there it would be a file
+ * of its own in most bundles, and one more to load for everybody.
+ *
+ * @typedef {object} Kit
+ * @property {typeof import('./names.js').FACT} FACT
+ * @property {typeof import('./names.js').HOOKS} HOOKS
+ * @property {typeof import('./errors.js').HoldfastError} HoldfastError
+ * @property {typeof import('./errors.js').requestError} requestError
+ * @property {typeof import('./records.js').attemptOf} attemptOf
+ */
+
 export class Counsel {
   #call;
   #transfers;
   #hosts;
   #credentials;
   #onAttemptFailed;
+  #kit;
   /** The beginnings of refusals as they came. @type {WeakMap<Transfer, string>} */
   #bodies = new WeakMap();
 
@@ -34,8 +44,10 @@ export class Counsel {
    * @param {Map<number, Transfer>} transfers
    * @param {import('./hosts.js').Hosts} hosts
    * @param {import('./index.d.ts').EngineOptions} options
+   * @param {Kit} kit
    */
-  constructor(call, transfers, hosts, { refreshScope, onAttemptFailed }) {
+  constructor(call, transfers, hosts, { refreshScope, onAttemptFailed }, kit) {
+    this.#kit = kit;
     this.#call = call;
     this.#transfers = transfers;
     this.#hosts = hosts;
@@ -65,7 +77,7 @@ export class Counsel {
     transfer.body = '';
     this.#bodies.delete(transfer);
     if (response.ok || response.status === 304 || !looks(hooks)) return undefined;
-    this.#tell(FACT.refusalHead, id, number, performance.now());
+    this.#tell(this.#kit.FACT.refusalHead, id, number, performance.now());
     return this.#judge(transfer, response, hooks, site);
   }
 
@@ -90,7 +102,7 @@ export class Counsel {
       this.#hosts.addPrefix(limit.scope);
       for (const { request } of this.#transfers.values()) {
         const prefix = this.#hosts.prefixOf(request.url);
-        if (prefix) this.#tell(FACT.prefix, request.id, prefix);
+        if (prefix) this.#tell(this.#kit.FACT.prefix, request.id, prefix);
       }
     }
     const isOwn = limit && this.#transfers.has(id);
@@ -108,7 +120,7 @@ export class Counsel {
   failed(transfer, record, response) {
     const { site } = transfer.request;
     const { shown } = transfer;
-    const failed = attemptOf(record);
+    const failed = this.#kit.attemptOf(record);
     const delay = transfer.pause;
     transfer.failedAt = performance.now();
     transfer.history = Object.freeze(
@@ -123,7 +135,7 @@ export class Counsel {
     transfer.refreshError =
       failed.class === 'denied' ? this.#credentials.get(transfer.credential)?.error : undefined;
     transfer.error = () =>
-      requestError({
+      this.#kit.requestError({
         ...facts,
         ...{ site, url: shown, headers, elapsed: performance.now() - transfer.startedAt },
         body: transfer.body,
@@ -147,10 +159,10 @@ export class Counsel {
   ask(transfer, hook, number) {
     const { id } = transfer.request;
     const answer = (/** @type {number} */ code, delay = 0) => {
-      this.#tell(FACT.answer, id, number, code, delay);
+      this.#tell(this.#kit.FACT.answer, id, number, code, delay);
     };
     const { shouldRetry, refreshLicenseRequest } = transfer.request.hooks;
-    const kind = HOOKS[hook];
+    const kind = this.#kit.HOOKS[hook];
     if (kind === 'should-retry' && shouldRetry) {
       consult(
         () => shouldRetry(transfer.error(), transfer.attempts, transfer.history),
@@ -160,7 +172,10 @@ export class Counsel {
       const { url } = transfer;
       const { init, input } = transfer.request;
       const headers = init.headers ?? (input instanceof Request ? input.headers : undefined);
-      transfer.refreshError = new HoldfastError('REFRESH_FAILED', `refreshLicenseRequest: ${LATE}`);
+      transfer.refreshError = new this.#kit.HoldfastError(
+        'REFRESH_FAILED',
+        `refreshLicenseRequest: ${LATE}`,
+      );
       consult(
         () =>
           refreshLicenseRequest(
@@ -184,7 +199,8 @@ export class Counsel {
     const { request } = transfer;
     if (typeof said !== 'object' || said === null) {
       transfer.refreshError =
-        error ?? new HoldfastError('REFRESH_FAILED', 'refreshLicenseRequest gave no request');
+        error ??
+        new this.#kit.HoldfastError('REFRESH_FAILED', 'refreshLicenseRequest gave no request');
       return false;
     }
     const {
@@ -193,7 +209,7 @@ export class Counsel {
       body = request.init.body,
     } = /** @type {import('./index.d.ts').LicenseRequest} */ (said);
     if (!/^https?:/i.test(url)) {
-      transfer.refreshError = new HoldfastError(
+      transfer.refreshError = new this.#kit.HoldfastError(
         'REFRESH_FAILED',
         'refreshLicenseRequest must give an absolute http(s) url',
       );
@@ -218,12 +234,15 @@ export class Counsel {
     const refreshPlaybackToken = (transfer?.request.hooks ?? usual).refreshPlaybackToken;
     const original = transfer?.url ?? credential?.url;
     if (!refreshPlaybackToken || original === undefined) {
-      this.#tell(FACT.refreshed, place, number, 0);
+      this.#tell(this.#kit.FACT.refreshed, place, number, 0);
       return;
     }
     const context = this.#context(transfer, original);
     // Until there is another: the core waits so long and no longer.
-    credential.error = new HoldfastError('REFRESH_FAILED', `refreshPlaybackToken: ${LATE}`);
+    credential.error = new this.#kit.HoldfastError(
+      'REFRESH_FAILED',
+      `refreshPlaybackToken: ${LATE}`,
+    );
     if (transfer) transfer.refreshError = credential.error;
     consult(
       () => refreshPlaybackToken(original, context),
@@ -245,10 +264,11 @@ export class Counsel {
     const waiting = [...this.#transfers.values()].filter(({ credential: of }) => of === place);
     if (url === undefined) {
       const refreshError =
-        error ?? new HoldfastError('REFRESH_FAILED', `refreshPlaybackToken: ${PROBLEMS[problem]}`);
+        error ??
+        new this.#kit.HoldfastError('REFRESH_FAILED', `refreshPlaybackToken: ${PROBLEMS[problem]}`);
       credential.error = refreshError;
       for (const transfer of waiting) transfer.refreshError = refreshError;
-      this.#tell(FACT.refreshed, place, number, 0);
+      this.#tell(this.#kit.FACT.refreshed, place, number, 0);
       return;
     }
     this.#credentials.exchange(credential, original, url);
@@ -258,10 +278,10 @@ export class Counsel {
       if (own !== undefined) transfer.readdress(own, this.#call);
       else {
         transfer.credential = this.#credentials.alone(transfer.url).number;
-        this.#tell(FACT.reassign, transfer.request.id, transfer.credential);
+        this.#tell(this.#kit.FACT.reassign, transfer.request.id, transfer.credential);
       }
     }
-    this.#tell(FACT.refreshed, place, number, 1);
+    this.#tell(this.#kit.FACT.refreshed, place, number, 1);
     this.tellExpiry(credential);
   }
 
@@ -282,7 +302,7 @@ export class Counsel {
       // The clocks differ a bit each time; the same again would put off what is due ahead of it.
       if (told?.driver === driver && Math.abs(at - told.at) < SAME) return;
       credential.told = { driver, at };
-      driver.tell(FACT.expiry, number, 0, at, 0, 0);
+      driver.tell(this.#kit.FACT.expiry, number, 0, at, 0, 0);
     });
   }
 

@@ -2,7 +2,7 @@
 /** The engine as callers see it. */
 import { chunksOf, MIN_CHUNK_SIZE } from './chunks.js';
 import { Deferred } from './deferred.js';
-import { HoldfastError } from './errors.js';
+import { HoldfastError, requestError } from './errors.js';
 import { hasHooks, hooksFor } from './hooks.js';
 import { Hosts, numberOfUrl, plain } from './hosts.js';
 import { Ladder } from './ladder.js';
@@ -11,10 +11,11 @@ import { load } from './load.js';
 import { Driver, isReady, onTrap, startOver } from './module.js';
 import { FACT, HOOKS, SITES, VIEW } from './names.js';
 import { flatten, parseOptions } from './options.js';
-import { entryOf, failureOf, rowsOf } from './records.js';
+import { attemptOf, entryOf, failureOf, rowsOf } from './records.js';
 import { describe, resourceToFetch } from './request.js';
 import { stitch } from './response.js';
-import { attempt, Slots } from './state.js';
+import { attempt } from './attempt.js';
+import { Slots } from './state.js';
 import { Transfer } from './transfer.js';
 import { adviceIn, hiddenOf } from './hear.js';
 import { parseSample, watchPath } from './path.js';
@@ -34,6 +35,8 @@ const MODULE_PATIENCE = 3000;
 let hasWarned = false;
 /** Only who has hooks needs it, and has it loaded. @type {typeof import('./counsel.js') | undefined} */
 let counsel;
+/** What it shares with this file. */
+const KIT = { FACT, HOOKS, HoldfastError, attemptOf, requestError };
 /** Playback goes on without the hooks where they cannot be had. */
 const loadCounsel = async () => {
   try {
@@ -173,7 +176,7 @@ export class Engine {
   #meetCounsel() {
     if (!counsel || this.#counsel) return;
     const call = (/** @type {any} */ use) => this.#call(use);
-    this.#counsel = new counsel.Counsel(call, this.#transfers, this.#hosts, this.#options);
+    this.#counsel = new counsel.Counsel(call, this.#transfers, this.#hosts, this.#options, KIT);
   }
 
   /** @param {string} what @param {unknown} error */

@@ -1,7 +1,7 @@
 // @ts-check
 /** Hosts, URLs and prefixes as numbers, and what is known of the hosts by their names. */
 import { hostOf } from './records.js';
-import { attempt } from './state.js';
+import { attempt } from './attempt.js';
 
 /** @typedef {import('./index.d.ts').HostHealth} HostHealth */
 /** @typedef {import('./index.d.ts').ThrottleState} ThrottleState */

@@ -6,7 +6,7 @@
  */
 import { LOST } from './body.js';
 import { concat } from './bytes.js';
-import { attempt } from './state.js';
+import { attempt } from './attempt.js';
 
 /** @typedef {import('./index.d.ts').SitePolicy} SitePolicy */
 

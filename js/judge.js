@@ -1,7 +1,7 @@
 // @ts-check
 /** How refusals are looked at, how hooks are called, and what their answers mean. */
 import { evidenceOf } from './credential.js';
-import { attempt } from './state.js';
+import { attempt } from './attempt.js';
 
 /** @typedef {import('./hooks.js').Hooks} Hooks */
 

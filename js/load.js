@@ -1,7 +1,7 @@
 // @ts-check
 /** A whole body, from the chunks of however many attempts it takes. */
 import { concat } from './bytes.js';
-import { attempt } from './state.js';
+import { attempt } from './attempt.js';
 import { RESTART } from './transfer.js';
 
 /**

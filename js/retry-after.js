@@ -1,8 +1,5 @@
 // @ts-check
-/**
- * What a server asks to wait (RFC 9110, 10.2.3 and 5.6.7). What is not in the grammar says nothing.
- * Blanks around a value are no part of it: `Headers` takes them off.
- */
+/** What a server asks to wait (RFC 9110, 10.2.3 and 5.6.7). What is not in the grammar says nothing. */
 
 const MONTHS = 'JanFebMarAprMayJunJulAugSepOctNovDec';
 
@@ -14,13 +11,25 @@ const MONTHS = 'JanFebMarAprMayJunJulAugSepOctNovDec';
  * @param {number} now the local clock, in milliseconds since 1970
  */
 export function retryAfterOf(headers, now) {
-  const value = headers.get('retry-after') ?? '';
+  const value = read(headers, 'retry-after');
   if (/^\d+$/.test(value)) {
     return Number(value) < 2 ** 53 / 1000 ? Number(value) * 1000 : NaN;
   }
-  const date = timeOf(headers.get('date') ?? '');
+  const date = timeOf(read(headers, 'date'));
   // A `Date` of 1970 or before is that of a clock that was never set.
   return Math.max(timeOf(value) - (date > 0 ? date : now), 0);
+}
+
+/**
+ * Without the blanks around it: not every `fetch` takes them off.
+ *
+ * @param {Pick<Headers, 'get'>} headers
+ * @param {string} name
+ */
+function read(headers, name) {
+  const value = headers.get(name) ?? '';
+  // A blank is a space or a tab (5.6.3). `trim` knows others, which are in no grammar.
+  return /[^\t -~]/.test(value) ? '' : value.trim();
 }
 
 /**

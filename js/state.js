@@ -1,6 +1,8 @@
 // @ts-check
 /** What an engine shows of itself: slots that are replaced, never changed, and who is told. */
 
+import { attempt } from './attempt.js';
+
 /** @typedef {import('./index.d.ts').EngineState} EngineState */
 
 export class Slots {
@@ -51,24 +53,5 @@ export class Slots {
     this.#changed(before, this.state);
     for (const listener of [...this.#listeners]) attempt(() => listener(this.state));
     for (const afterwards of this.#afterwards.splice(0)) attempt(afterwards);
-  }
-}
-
-/**
- * Runs a caller's function. One that throws must not break playback: its error goes where
- * uncaught errors go.
- *
- * @template T
- * @param {() => T} call
- * @returns {T | undefined}
- */
-export function attempt(call) {
-  try {
-    return call();
-  } catch (error) {
-    queueMicrotask(() => {
-      throw error;
-    });
-    return undefined;
   }
 }

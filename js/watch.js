@@ -2,7 +2,7 @@
 /** What whoever looks on an engine is shown: its slots, and the events that come with them. */
 import { VIEW } from './names.js';
 import { failureOf, pathOf, retryOf, rowsOf } from './records.js';
-import { attempt } from './state.js';
+import { attempt } from './attempt.js';
 import { svtaErrors } from './svta.js';
 
 /** @typedef {import('./index.d.ts').EngineState} EngineState */

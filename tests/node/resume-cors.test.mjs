@@ -187,4 +187,13 @@ describe('R20: across origins', () => {
     assert.deepEqual(ranges(), ['bytes=0-', REST]);
     isSimple(seen());
   });
+
+  test('R21, R22: where the place of a first range is hidden, the whole is asked for', async (t) => {
+    const engine = await engineFor(t, { rangeFirst: true }, { fetch: cors([]) });
+    const { url, ranges } = put(file(MEDIA, HEADERS));
+    const response = await engine.fetch(url);
+    assert.deepEqual([response.status, response.headers.get('content-length')], [200, `${SIZE}`]);
+    assert.ok(MEDIA.equals(Buffer.from(await response.arrayBuffer())));
+    assert.deepEqual(ranges(), ['bytes=0-', undefined]);
+  });
 });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import { after, before, describe, test } from 'node:test';
 import { createTrackedFetch } from 'holdfast';
-import { engineFor, failureOf, OWN_HOSTS } from './fixture.mjs';
+import { engineFor, eventually, failureOf, OWN_HOSTS } from './fixture.mjs';
 import {
   after as later,
   answer,
@@ -298,6 +298,47 @@ describe('R20: a body that broke', () => {
     assert.ok(MEDIA.equals(data));
     assert.deepEqual(facts(), [200, true, there, '1', null]);
     assert.deepEqual(rangesAt(new URL(there).pathname), [undefined, `bytes=${CUT}-${SIZE - 1}`]);
+  });
+
+  test('R4, R20: a refusal after the head is an error, and no byte of it is delivered', async (t) => {
+    for (const status of [403, 404, 503]) {
+      const engine = await engineFor(t);
+      const fault = breakAt(0);
+      const { url } = put(file(MEDIA, TAG, fault), answer(status, 'a refusal'));
+      const response = await engine.fetch(url);
+      assert.equal(response.status, 200);
+      fault.has(0);
+      const error = await failureOf(response.text());
+      assert.deepEqual([error.name, error.status], ['RequestError', status]);
+    }
+  });
+
+  test('R4, R20: the same where bytes were there, and with nobody', async (t) => {
+    // A label of a page, so that the first bytes are looked at before the head is passed on.
+    const head = { ...TAG, 'content-type': 'application/json' };
+    const fault = { at: CUT, when: new Promise(() => {}) };
+    const { url, seen } = put(file(MEDIA, head, fault), answer(404, 'a refusal'));
+    const engine = await engineFor(t);
+    const response = await engine.fetch(url);
+    engine.reportPath({ reachability: 'none' });
+    await eventually(() => seen()[0].closedAt);
+    engine.reportPath({ reachability: 'reachable' });
+    const error = await failureOf(response.text());
+    assert.deepEqual([error.name, error.status], ['RequestError', 404]);
+  });
+
+  test('R20: what was looked at and not yet read is kept where the path is lost', async (t) => {
+    const head = { ...TAG, 'content-type': 'application/json' };
+    const fault = { at: CUT, when: new Promise(() => {}) };
+    const { url, seen, ranges } = put(file(MEDIA, head, fault), file(MEDIA, head));
+    const engine = await engineFor(t);
+    const response = await engine.fetch(url);
+    engine.reportPath({ reachability: 'none' });
+    await eventually(() => seen()[0].closedAt);
+    engine.reportPath({ reachability: 'reachable' });
+    assert.ok(MEDIA.equals(Buffer.from(await response.arrayBuffer())));
+    assert.equal(ranges().length, 2);
+    assert.match(ranges()[1] ?? '', /^bytes=[1-9]\d*-399999$/);
   });
 
   test('R20: a load learns of one response, and its progress never goes back', async (t) => {

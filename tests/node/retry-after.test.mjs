@@ -15,24 +15,10 @@ const json = (file) =>
 const BEGINNING = Date.UTC(-1, 0, 1);
 const NOON = 'Mon, 30 Nov 2026 12:00:00 GMT';
 
-/**
- * Headers with these fields. What `Headers` refuses to hold is held too, without the blanks that
- * `Headers` takes off.
- *
- * @param {string} value @param {string} [date]
- */
-function fields(value, date) {
-  const all = { 'retry-after': value, ...(date !== undefined && { date }) };
-  try {
-    return new Headers(all);
-  } catch {
-    const held = new Map(Object.entries(all));
-    return {
-      get: (/** @type {string} */ name) =>
-        held.get(name)?.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '') ?? null,
-    };
-  }
-}
+/** Headers with these fields, as they come. @param {string} value @param {string} [date] */
+const fields = (value, date) => ({
+  get: (/** @type {string} */ name) => (name === 'date' ? (date ?? null) : value),
+});
 
 const wait = (/** @type {string} */ value, /** @type {string} */ date = NOON) =>
   retryAfterOf(fields(value, date), NaN);
@@ -212,9 +198,11 @@ describe('an HTTP-date', () => {
   test('R25: blanks around a date are not part of it', () => {
     const at = 1_796_040_000_000;
     assert.equal(timeOf(NOON), at);
-    assert.equal(timeOf(` \t${NOON}\r\n`), at);
+    assert.equal(timeOf(` \t${NOON} \t`), at);
     assert.equal(wait('Mon, 30 Nov 2026 12:00:05 GMT', ` ${NOON}\t`), 5000);
     assert.equal(wait('\t 5 '), 5000);
+    const headers = new Headers({ 'retry-after': ' Mon, 30 Nov 2026 12:00:05 GMT ', date: NOON });
+    assert.equal(retryAfterOf(headers, NaN), 5000);
   });
 
   test('R25: a date in the past is zero', () => {
@@ -269,8 +257,8 @@ describe('an HTTP-date', () => {
     }
   });
 
-  test('R25: a date differs from the judge: a tab that is vertical, or a feed, is no blank', () => {
-    for (const blank of ['\v', '\f', '\u00a0', '\ufeff']) {
+  test('R25: a date differs from the judge: a blank is a space or a tab', () => {
+    for (const blank of ['\v', '\f', '\n', '\r', '\u00a0', '\u0085', '\ufeff', '\u2028']) {
       for (const value of [`${NOON}${blank}`, `${blank}${NOON}`, `5${blank}`, `${blank}5`]) {
         assert.equal(timeOf(value), NaN, JSON.stringify(value));
       }
@@ -319,7 +307,7 @@ test('R25: a long value is read in no time', () => {
   for (const piece of [' ', '5', 'Mon ', 'Mon, 30 Nov ', ': ', '12:', '\t', '-', 'x']) {
     const value = piece.repeat(200_000 / piece.length);
     const from = performance.now();
-    for (const text of [value, `x${value}x`, `Mon Nov 30 ${value}`, `1${value}`]) {
+    for (const text of [value, `x${value}x`, `Mon Nov 30 ${value}`, `1${value}x`]) {
       assert.equal(retryAfterOf({ get: () => text }, 0), NaN);
     }
     assert.ok(performance.now() - from < 2000, `${piece} takes ${performance.now() - from} ms`);

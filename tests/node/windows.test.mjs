@@ -277,4 +277,19 @@ describe('R91: with rangeFirst', () => {
     await engine.fetchText({ url });
     assert.equal(server.seen('/short.m3u8')[0].headers.range, undefined);
   });
+
+  test('R91: the whole is presented also where its length is not told', async (t) => {
+    const engine = await engineFor(t, { rangeFirst: true });
+    const { url, ranges } = put(
+      answer(206, MEDIA, { ...TAG, 'content-range': `bytes 0-${SIZE - 1}/*` }),
+      file(MEDIA, TAG),
+    );
+    const response = await engine.fetch(url);
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get('content-range'), null);
+    // It is the length of a part, as far as anybody knows.
+    assert.equal(response.headers.get('content-length'), null);
+    assert.ok(MEDIA.equals(Buffer.from(await response.arrayBuffer())));
+    assert.deepEqual(ranges(), ['bytes=0-', `bytes=${SIZE}-`]);
+  });
 });

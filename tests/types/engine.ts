@@ -1,6 +1,9 @@
 // The engine as TypeScript code uses it.
 import { createEngine, DEFAULT_BREAKER, DEFAULT_BUDGET, DEFAULT_SITES, isReady } from 'holdfast';
 import type {
+  Allowed,
+  ConnectionClass,
+  Diagnostic,
   Engine,
   EngineOptions,
   EngineState,
@@ -9,6 +12,9 @@ import type {
   HostHealthEvent,
   Loaded,
   LogEntry,
+  PathSample,
+  PathState,
+  Purpose,
   RetryState,
   Site,
   SitePolicy,
@@ -95,6 +101,32 @@ createEngine({ recovery: { notFound: 'retry' } });
 // @ts-expect-error a misspelt number
 createEngine({ breaker: { threshold: 3 } });
 
+createEngine({ adviceHeader: 'x-advice', cmsd: true });
+createEngine({ adviceHeader: false, onDiagnostic: (event: Diagnostic) => void event.missing[0] });
+// @ts-expect-error false, or a name
+createEngine({ adviceHeader: true });
+// @ts-expect-error a diagnostic cannot be changed
+createEngine({ onDiagnostic: (event) => void event.missing.push('etag') });
+createEngine({
+  sites: {
+    segment: {
+      ...{ resume: true, assumeIdentity: true, trustUnexposedRange: true, rangeFirst: false },
+      container: 'mp4',
+      validate: ({ site, url, status, headers }) => {
+        if (site !== 'segment' || status !== 200 || url === '' || headers.has('etag')) return;
+        return (chunk) => chunk === null || chunk.byteLength > 0;
+      },
+    },
+    playlist: { container: 'hls', validate: () => () => {} },
+  },
+});
+// @ts-expect-error a container that nobody knows
+createEngine({ sites: { segment: { container: 'mkv' } } });
+// @ts-expect-error the body is told a chunk at a time
+createEngine({ sites: { segment: { validate: (facts) => () => facts.body === '' } } });
+// @ts-expect-error the answer must come at once
+createEngine({ sites: { segment: { validate: () => async () => true } } });
+
 // Hooks.
 createEngine({
   shouldRetry: (error, attempt, history) =>
@@ -153,6 +185,48 @@ state.retryExhausted[0].attempts = 1;
 engine.state = state;
 const leave: () => void = engine.subscribe((next: EngineState) => void next.retryState);
 leave();
+
+const path: PathState | undefined = state.path;
+const connection: ConnectionClass | undefined = path?.class;
+const allowed: Allowed | undefined = path?.allowed;
+const hints: Array<number | undefined> = [
+  ...[path?.generation, path?.maxInFlight, path?.rangeWindow],
+  ...[path?.abrCapHint, path?.maxBufferAheadHint],
+];
+const diagnostic: Diagnostic | undefined = state.diagnostics[0];
+const told: string | undefined = diagnostic && diagnostic.origin + diagnostic.message;
+void [connection, allowed, hints, told, diagnostic?.missing[0]];
+// @ts-expect-error the slots are read only
+state.path = undefined;
+// @ts-expect-error and what is in them
+state.diagnostics.pop();
+if (path) {
+  // @ts-expect-error and what is in those
+  path.allowed = 'all';
+}
+
+// The path.
+const sample: Partial<PathSample> = { cost: 'metered', execution: { deadline: 5000 } };
+engine.reportPath(sample);
+engine.reportPath({ reachability: 'none', interface: 'wifi', power: 'battery', thermal: 'fair' });
+engine.reportPath({});
+engine.setUserConsent(true);
+// @ts-expect-error a word that does not exist
+engine.reportPath({ cost: 'cheap' });
+// @ts-expect-error a field that does not exist
+engine.reportPath({ downlink: 10 });
+// @ts-expect-error a number of milliseconds
+engine.reportPath({ execution: { deadline: '5 s' } });
+// @ts-expect-error yes or no
+engine.setUserConsent();
+const purpose: Purpose = 'ahead';
+void engine.fetch('https://example.test/', { purpose, priority: 'low' });
+void engine.load({ url: '', purpose: 'needed' });
+void engine.load({ url: '' }).then(({ protocol }) => protocol satisfies string);
+// @ts-expect-error a purpose that does not exist
+void engine.fetch('https://example.test/', { purpose: 'prefetch' });
+// @ts-expect-error a purpose that does not exist
+void engine.load({ url: '', purpose: 'bulk' });
 
 // All else.
 const log: LogEntry[] = engine.log();

@@ -258,13 +258,24 @@ impl Engine {
 
     /// When the plan changes by itself, where somebody waits for that.
     pub(super) fn plan_due(&self) -> Option<Millis> {
-        let concerned = |request: &&Request| request.marks.ahead || is_held(request);
-        self.requests.iter().find(concerned)?;
-        let advice = self.requests.iter().filter(concerned).map(|request| self.host(request));
-        let advice = advice.filter_map(|host| host.advice.expires_at(self.planned_at));
-        let due = [self.adverse.changes_at(self.planned_at), self.path.sample().last_minute_at()];
-        let due = due.into_iter().flatten().chain(advice).filter(|at| *at > self.planned_at);
-        due.reduce(Millis::min)
+        let since = self.planned_at;
+        let mut earliest = Millis::MAX;
+        for request in &self.requests {
+            if !request.marks.ahead && !is_held(request) {
+                continue;
+            }
+            let changes = [
+                self.host(request).advice.expires_at(since),
+                self.adverse.changes_at(since),
+                self.path.sample().last_minute_at(),
+            ];
+            for at in changes.into_iter().flatten() {
+                if at > since {
+                    earliest = earliest.min(at);
+                }
+            }
+        }
+        (earliest < Millis::MAX).then_some(earliest)
     }
 
     /// Somebody begins to wait for a change of the plan. One that has come while nobody did is
