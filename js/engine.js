@@ -19,7 +19,7 @@ import { Slots } from './state.js';
 import { Transfer } from './transfer.js';
 import { adviceIn, hiddenOf } from './hear.js';
 import { parseSample, watchPath } from './path.js';
-import { representationOf } from './representation.js';
+import { headOf } from './representation.js';
 import { exhaustedEvent, readSlots, tellHealth } from './watch.js';
 
 /** @typedef {import('./index.d.ts').EngineOptions} EngineOptions */
@@ -456,12 +456,16 @@ export class Engine {
         transfer.sent(number, at);
       }),
       dress: to((transfer, init, first, last) => transfer.dress(init, first, last)),
-      accept: to((transfer, attempt, response, flags, skip, take) => {
+      accept: to((transfer, attempt, flags, skip, take) => {
         const [inspect, resumed, part] = [1, 2, 4].map((bit) => (flags & bit) > 0);
+        const response = /** @type {Response} */ (transfer.arrival.response);
         transfer.accept(attempt, response, { inspect, resumed, part, skip, take });
       }),
-      failed: to((transfer, record, response) => this.#counsel?.failed(transfer, record, response)),
-      fail: to((transfer, record, response, error) => {
+      failed: to((transfer, record) => {
+        this.#counsel?.failed(transfer, record, transfer.arrival.response);
+      }),
+      fail: to((transfer, record) => {
+        const { response, error } = transfer.arrival;
         transfer.refuse(failureOf(record), response, error);
       }),
       exhausted: to((transfer, record) => this.#exhausted(transfer, record)),
@@ -486,8 +490,9 @@ export class Engine {
       this.#call((driver) => {
         sayOnline(driver);
         if (response) void this.#hear(this.#transfers.get(id), response).catch(() => {});
-        const facts = Float64Array.from(response ? representationOf(response) : []);
-        driver.settled(id, number, response, error, scope, wait, expiry, facts, performance.now());
+        const facts = response ? [...headOf(response), scope, wait, expiry] : [];
+        this.#transfers.get(id)?.arrived(number, response, error);
+        driver.settled(id, number, Float64Array.from(facts), performance.now());
       });
     };
     promise.then(

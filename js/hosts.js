@@ -88,21 +88,23 @@ export class Hosts {
   }
 }
 
+/** FNV-1a, in 32 bits. @param {string} text */
+export function hash(text) {
+  let sum = 0x811c9dc5;
+  for (let i = 0; i < text.length; i += 1) {
+    sum = Math.imul(sum ^ text.charCodeAt(i), 0x01000193);
+  }
+  return sum >>> 0;
+}
+
 /**
- * A number that tells URLs apart (FNV-1a). What a player puts anew into each request of one
+ * A number that tells URLs apart. What a player puts anew into each request of one
  * resource does not count; a range does.
  *
  * @param {string} url
  * @param {string | null} range
  */
-export function numberOfUrl(url, range) {
-  let hash = 0x811c9dc5;
-  const text = url.replace(FLEETING, '$1') + (range ?? '');
-  for (let i = 0; i < text.length; i += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  }
-  return hash >>> 0;
-}
+export const numberOfUrl = (url, range) => hash(url.replace(FLEETING, '$1') + (range ?? ''));
 
 /** An URL without the directives of a playlist reload (RFC 8216bis 6.2.5). @param {string} url */
 export const plain = (url) =>

@@ -35,15 +35,15 @@ export function driverLink(call, id) {
   const tell = (/** @type {number} */ fact, /** @type {number} */ attempt, x = 0, y = 0, z = 0) =>
     call((driver) => driver.tell(fact, id, attempt, x, y, z));
   return {
-    monitor: (_, attempt) => ({
+    monitor: (transfer, attempt) => ({
       reading: () => tell(FACT.reading, attempt, now()),
       chunk: (bytes, more) => tell(FACT.chunk, attempt, bytes, Number(more), now()),
       end: (whole) => tell(FACT.bodyEnd, attempt, now(), Number(whole)),
-      lost: (error) =>
-        void call((driver) => {
-          sayOnline(driver);
-          driver.bodyLost(id, attempt, error, now());
-        }),
+      lost: (error) => {
+        transfer.arrived(attempt, undefined, error);
+        call(sayOnline);
+        tell(FACT.bodyLost, attempt, now());
+      },
       page: () => tell(FACT.page, attempt, now()),
     }),
     abort: () => tell(FACT.abort, 0),

@@ -134,6 +134,7 @@ export const FACT = {
   adopt: 19,
   path: 20,
   consent: 21,
+  bodyLost: 22,
 };
 
 /** What the engine shows, by code (`src/web/records.rs`). */

@@ -1,32 +1,22 @@
 // @ts-check
-/** What a response says of the representation that its body is made from, as numbers. */
+/** What the head of a response says, as numbers. */
+import { hash } from './hosts.js';
 import { retryAfterOf } from './retry-after.js';
 
 /** A whole number. @param {string | null | undefined} text @returns {number} NaN where it is none */
 const count = (text) => (/^\d+$/.test(text ?? '') ? Number(text) : NaN);
 
-/**
- * A number that tells texts apart: 53 bits of two rounds of FNV-1a. NaN for none.
- *
- * @param {string | null} text
- */
-export function tag(text) {
-  if (text === null) return NaN;
-  let low = 0x811c9dc5;
-  let high = 0x1000193;
-  for (let i = 0; i < text.length; i += 1) {
-    low = Math.imul(low ^ text.charCodeAt(i), 0x01000193);
-    high = Math.imul(high ^ text.charCodeAt(i) ^ (low >>> 15), 0x85ebca6b);
-  }
-  return (high >>> 11) * 2 ** 32 + (low >>> 0);
-}
+/** A number that tells texts apart, in 53 bits; NaN for none. @param {string | null} text */
+export const tag = (text) =>
+  text === null ? NaN : hash(text) * 2 ** 21 + (hash(`${text.length} ${text}`) >>> 11);
 
 /**
- * In the order of `src/web/fetch.rs`; NaN for what is not known. A refusal adds its wait.
+ * The status, what the body is made from, and what a refusal asks to wait; in the order of
+ * `src/web/fetch.rs`, NaN for what is not known.
  *
  * @param {Response} response
  */
-export function representationOf({ headers, ok, type, url }) {
+export function headOf({ headers, ok, status, type, url }) {
   // RFC 9110, 14.4. What makes no sense is not there.
   const place = /^bytes (?:(\d+)-(\d+)|\*)\/(\d+|\*)$/i.exec(headers.get('content-range') ?? '');
   const [first, last, total] = [1, 2, 3].map((group) => count(place?.[group]));
@@ -36,6 +26,7 @@ export function representationOf({ headers, ok, type, url }) {
   const kind = (headers.get('content-type') ?? '').split(';')[0].trim().toLowerCase();
   const isOpen = type !== 'cors';
   return [
+    status,
     ...(isPlace ? [first, last, total] : [NaN, NaN, NaN]),
     count(headers.get('content-length')),
     tag(etag),

@@ -75,6 +75,8 @@ export class Transfer {
   #carried = 0;
   #lastAt = 0;
   #sentAt = 0;
+  /** The attempt under way. */
+  #flying = 0;
   #released = false;
   /** @type {string | undefined} */
   #shown;
@@ -109,6 +111,8 @@ export class Transfer {
   failedAt = 0;
   /** How long the attempt under way was waited for after the one before. */
   pause = 0;
+  /** What came of the attempt under way, or broke the last one. @type {{ response?: Response, error?: unknown }} */
+  arrival = {};
   /** The winning attempt: when it was sent, and when its headers came. */
   timing = { start: 0, first: 0 };
 
@@ -216,9 +220,22 @@ export class Transfer {
 
   // What the driver and the ladder report.
 
+  /**
+   * An attempt was answered, or broke. What is cut already does not count.
+   *
+   * @param {number} attempt
+   * @param {Response} [response]
+   * @param {unknown} [error]
+   */
+  arrived(attempt, response, error) {
+    if (attempt === this.#flying) this.arrival = { response, error };
+  }
+
   /** @param {number} attempt @param {number} at */
   sent(attempt, at) {
     this.attempts = attempt;
+    this.#flying = attempt;
+    this.arrival = {};
     this.pause = this.failedAt ? at - this.failedAt : 0;
     this.#sentAt = at;
     this.request.observer?.sent?.(attempt, at);
@@ -284,6 +301,8 @@ export class Transfer {
 
   /** The attempt under way is over and does not count. */
   cut() {
+    this.#flying = 0;
+    this.arrival = { error: this.arrival.error };
     this.#left ??= this.#current?.cut();
     this.#expectBody();
   }

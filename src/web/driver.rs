@@ -5,9 +5,9 @@ use std::rc::{Rc, Weak};
 
 use js_sys::Function;
 use wasm_bindgen::prelude::*;
-use web_sys::{AbortController, RequestInit, Response};
+use web_sys::{AbortController, RequestInit};
 
-use super::fact::{self, alternatives_from, known};
+use super::fact::{self, alternatives_from};
 use super::fetch::{self, now};
 use super::flight::Flight;
 use super::options;
@@ -15,8 +15,8 @@ use super::records;
 use super::sink::{Sink, told};
 use super::wake::Wake;
 use crate::core::{
-    Action, Advice, Ask, Config, Delivery, Engine, Expiry, Hooks, Limited, Marks, Millis,
-    RequestId, Scope, Site, StartRequest, Wanted,
+    Action, Advice, Ask, Config, Delivery, Engine, Hooks, Marks, Millis, RequestId, Site,
+    StartRequest, Wanted,
 };
 
 /// Bits of the flags that [`Driver::start`] takes.
@@ -150,58 +150,23 @@ impl Driver {
             adopted,
             attempt: 0,
             controller: None,
-            response: None,
-            error: JsValue::UNDEFINED,
+            answered: false,
         };
         self.inner.flights.borrow_mut().push((request, flight));
         self.inner.feed(|engine| engine.handle_start(start, Millis::new(at)));
     }
 
-    /// The promise of an attempt has settled: with a response, or rejected with an error.
-    /// `limit` is 0, or 1 more than the code of the scope that the detector names, and `wait` how
-    /// long, negative where unknown; `expiry` is the code of what a refusal says of its
-    /// credential; `representation` what its body is made from (see the fetch module).
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "numbers and handles cross cheaper than an object"
-    )]
-    pub fn settled(
-        &self,
-        request: u32,
-        attempt: u32,
-        response: Option<Response>,
-        error: JsValue,
-        limit: u32,
-        wait: f64,
-        expiry: u32,
-        representation: &[f64],
-        at: f64,
-    ) {
-        let facts = response.as_ref().map(|response| fetch::facts(response, representation));
+    /// The promise of an attempt has settled: with a response, of which there are numbers (see the
+    /// fetch module), or rejected, of which there are none. JavaScript keeps both.
+    pub fn settled(&self, request: u32, attempt: u32, facts: &[f64], at: f64) {
+        let facts = fetch::facts(facts);
         match self.inner.flight(request) {
-            Some(mut flight) if flight.carries(attempt) => {
-                flight.response = response;
-                flight.error = error;
-            }
+            Some(mut flight) if flight.carries(attempt) => flight.answered = facts.is_some(),
             _ => return,
         }
         let (id, at) = (RequestId(request), Millis::new(at));
         self.inner.feed(|engine| match facts {
-            Some(mut facts) => {
-                let scope = match limit {
-                    1 => Some(Scope::Session),
-                    2 => Some(Scope::Host),
-                    3 => Some(Scope::Prefix),
-                    _ => None,
-                };
-                facts.limited = scope.map(|scope| Limited { scope, wait: known(wait) });
-                facts.expiry = match expiry {
-                    1 => Expiry::Expired,
-                    2 => Expiry::Denied,
-                    _ => Expiry::Unknown,
-                };
-                engine.handle_response(id, attempt, facts, at);
-            }
+            Some(facts) => engine.handle_response(id, attempt, facts, at),
             None => engine.handle_rejected(id, attempt, at),
         });
     }
@@ -253,23 +218,13 @@ impl Driver {
         self.inner.feed(|engine| engine.handle_advice(host, advice, now()));
     }
 
-    /// The stream of a body broke with this error.
-    #[wasm_bindgen(js_name = bodyLost)]
-    pub fn body_lost(&self, request: u32, attempt: u32, error: JsValue, at: f64) {
-        if let Some(mut flight) = self.inner.flight(request) {
-            flight.error = error;
-        }
-        let (id, at) = (RequestId(request), Millis::new(at));
-        self.inner.feed(|engine| engine.handle_body_lost(id, attempt, at));
-    }
-
     /// Clears the timer and aborts what waits for its headers. Bodies under way, and all
     /// promises, are left to JavaScript.
     pub fn close(&self) {
         self.inner.wake.borrow_mut().disarm();
         // Taken out first: an abort may call back.
         let flights = self.inner.flights.take();
-        let waiting = flights.into_iter().filter(|(_, flight)| flight.response.is_none());
+        let waiting = flights.into_iter().filter(|(_, flight)| !flight.answered);
         for (_, mut flight) in waiting {
             flight.cut().inspect(AbortController::abort);
         }
@@ -318,10 +273,8 @@ impl Inner {
     fn carry_out(&self, action: Action) {
         match action {
             Action::Accept { request, attempt, inspect, resumed, part, skip, take } => {
-                if let Some(response) = self.response(request) {
-                    let flags = u32::from(inspect) | u32::from(resumed) << 1 | u32::from(part) << 2;
-                    self.sink.accept(request.0, attempt, &response, flags, skip, take);
-                }
+                let flags = u32::from(inspect) | u32::from(resumed) << 1 | u32::from(part) << 2;
+                self.sink.accept(request.0, attempt, flags, skip, take);
             }
             Action::Ask { request, hook, number } => {
                 self.sink.told(told::ASK, request.0, hook as u32, number);
@@ -341,19 +294,15 @@ impl Inner {
                 self.sink.exhausted(request.0, records::failure(&failure));
             }
             Action::Failed { request, failed } => {
-                let response = self.response(request);
-                self.sink.failed(request.0, records::failed(&failed), response);
+                self.sink.failed(request.0, records::failed(&failed));
             }
             Action::Plain { request } => self.sink.told(told::PLAIN, request.0, 0, 0),
             Action::Refresh { credential, request, number } => {
                 self.sink.told(told::REFRESH, request.0, credential, number);
             }
             Action::Fail { request, failure } => {
-                let flight = self.take_flight(request.0);
-                let (response, error) =
-                    flight.map(|flight| (flight.response, flight.error)).unwrap_or_default();
-                let failure = records::failure(&failure);
-                self.sink.fail(request.0, failure, response, error);
+                drop(self.take_flight(request.0));
+                self.sink.fail(request.0, records::failure(&failure));
             }
             Action::Forget { request } => {
                 let flight = self.take_flight(request.0);
@@ -399,10 +348,6 @@ impl Inner {
             flights.iter_mut().find(|(id, _)| *id == request).map(|(_, flight)| flight)
         })
         .ok()
-    }
-
-    fn response(&self, request: RequestId) -> Option<Response> {
-        self.flight(request.0).and_then(|flight| flight.response.clone())
     }
 
     #[inline(never)]

@@ -58,6 +58,8 @@ const ADOPT: u32 = 19;
 const PATH: u32 = 20;
 /// Whether the user has said to go on whatever it costs (`subject` 1).
 const CONSENT: u32 = 21;
+/// The stream of a body broke, at `x`.
+const BODY_LOST: u32 = 22;
 
 /// Feeds the engine with a fact. A code that nobody knows is none.
 pub(super) fn tell(
@@ -121,6 +123,7 @@ pub(super) fn tell(
             engine.handle_path(sample, now());
         }
         CONSENT => engine.handle_consent(subject != 0, now()),
+        BODY_LOST => engine.handle_body_lost(id, number, at),
         _ => {}
     }
     true

@@ -1,11 +1,13 @@
-//! One attempt: the call of `fetch` and the head of its response.
+//! One attempt: the call of `fetch`, and the head of its response as numbers.
 
 use js_sys::{Function, Object, Promise};
 use wasm_bindgen::prelude::*;
-use web_sys::{AbortController, Request, RequestInit, Response};
+use web_sys::{AbortController, Request, RequestInit};
 
 use super::fact;
-use crate::core::{Coding, ContentRange, Millis, Representation, ResponseFacts};
+use crate::core::{
+    Coding, ContentRange, Expiry, Limited, Millis, Representation, ResponseFacts, Scope,
+};
 
 #[wasm_bindgen]
 extern "C" {
@@ -52,38 +54,65 @@ fn call(input: &JsValue, init: &RequestInit, fetch: Option<&Function>) -> Result
     }
 }
 
-/// The head of a response; of its representation, and of what a refusal asks to wait in
-/// milliseconds, there are numbers, with NaN for what is not known:
-/// `[first, last, total, length, etag, weak, modified, source, coding, open, wait]`.
-pub(super) fn facts(response: &Response, numbers: &[f64]) -> ResponseFacts {
-    let facts = ResponseFacts::of(response.status());
-    let &[ref representation @ .., wait] = numbers else { return facts };
-    let representation = representation_of(representation);
-    ResponseFacts { representation, retry_after: fact::known(wait), ..facts }
-}
-
-fn representation_of(numbers: &[f64]) -> Representation {
-    let &[first, last, total, length, etag, weak, modified, source, coding, open] = numbers else {
-        return Representation::UNKNOWN;
+/// The head of a response, as numbers, with NaN for what is not known; none for a rejection. They
+/// are `[status, first, last, total, length, etag, weak, modified, source, coding, open, wait, limit,
+/// limitWait, expiry]`: the status, 0 for an opaque response; the representation; what a refusal asks
+/// to wait; 0, or 1 more than the code of the scope that the detector names, and how long, negative
+/// where unknown; and the code of what a refusal says of its credential.
+pub(super) fn facts(numbers: &[f64]) -> Option<ResponseFacts> {
+    let &[
+        status,
+        first,
+        last,
+        total,
+        length,
+        etag,
+        weak,
+        modified,
+        source,
+        coding,
+        open,
+        wait,
+        limit,
+        limit_wait,
+        expiry,
+    ] = numbers
+    else {
+        return None;
     };
     let known = |value: f64| (!value.is_nan()).then_some(value);
-    let total = known(total);
-    Representation {
-        range: match (known(first), total) {
-            (Some(first), total) => ContentRange::Part { first, last, total },
-            (None, Some(total)) => ContentRange::Unsatisfied { total },
-            (None, None) => ContentRange::Unknown,
+    let scope = match limit as u8 {
+        1 => Some(Scope::Session),
+        2 => Some(Scope::Host),
+        3 => Some(Scope::Prefix),
+        _ => None,
+    };
+    Some(ResponseFacts {
+        status: status as u16,
+        representation: Representation {
+            range: match (known(first), known(total)) {
+                (Some(first), total) => ContentRange::Part { first, last, total },
+                (None, Some(total)) => ContentRange::Unsatisfied { total },
+                (None, None) => ContentRange::Unknown,
+            },
+            length: known(length),
+            etag: known(etag),
+            weak: weak != 0.0,
+            modified: known(modified),
+            source,
+            coding: match coding as u8 {
+                0 => Coding::Identity,
+                1 => Coding::Encoded,
+                _ => Coding::Hidden,
+            },
+            open: open != 0.0,
         },
-        length: known(length),
-        etag: known(etag),
-        weak: weak != 0.0,
-        modified: known(modified),
-        source,
-        coding: match coding as u8 {
-            0 => Coding::Identity,
-            1 => Coding::Encoded,
-            _ => Coding::Hidden,
+        retry_after: fact::known(wait),
+        limited: scope.map(|scope| Limited { scope, wait: fact::known(limit_wait) }),
+        expiry: match expiry as u8 {
+            1 => Expiry::Expired,
+            2 => Expiry::Denied,
+            _ => Expiry::Unknown,
         },
-        open: open != 0.0,
-    }
+    })
 }

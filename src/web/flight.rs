@@ -2,7 +2,7 @@
 
 use js_sys::Function;
 use wasm_bindgen::prelude::*;
-use web_sys::{AbortController, RequestInit, Response};
+use web_sys::{AbortController, RequestInit};
 
 /// The network side of one request.
 pub(super) struct Flight {
@@ -18,10 +18,8 @@ pub(super) struct Flight {
     pub(super) attempt: u32,
     /// Aborts the attempt under way; absent when there is none.
     pub(super) controller: Option<AbortController>,
-    /// The response of the attempt under way.
-    pub(super) response: Option<Response>,
-    /// What the last attempt was rejected with.
-    pub(super) error: JsValue,
+    /// Whether that was answered.
+    pub(super) answered: bool,
 }
 
 impl Flight {
@@ -32,7 +30,7 @@ impl Flight {
 
     /// Ends the attempt under way, if there is one. What aborts it is left to the caller.
     pub(super) fn cut(&mut self) -> Option<AbortController> {
-        self.response = None;
+        self.answered = false;
         self.controller.take()
     }
 }

@@ -2,7 +2,7 @@
 
 use js_sys::Promise;
 use wasm_bindgen::prelude::*;
-use web_sys::{RequestInit, Response};
+use web_sys::RequestInit;
 
 /// What [`Sink::told`] is told, by code.
 pub(super) mod told {
@@ -40,30 +40,16 @@ extern "C" {
     /// it goes on where the body before broke off, 4 it answers for a part that only the engine
     /// asked for; `skip` bytes are dropped, and `take` are passed on then at most.
     #[wasm_bindgen(method)]
-    pub(super) fn accept(
-        this: &Sink,
-        request: u32,
-        attempt: u32,
-        response: &Response,
-        flags: u32,
-        skip: f64,
-        take: f64,
-    );
+    pub(super) fn accept(this: &Sink, request: u32, attempt: u32, flags: u32, skip: f64, take: f64);
 
-    /// An attempt came to nothing, as a record, with the refusal where there is one.
+    /// An attempt came to nothing, as a record.
     #[wasm_bindgen(method)]
-    pub(super) fn failed(this: &Sink, request: u32, failed: JsValue, response: Option<Response>);
+    pub(super) fn failed(this: &Sink, request: u32, failed: JsValue);
 
-    /// Failure, as a [record](super::records::failure()), with the response of a final refusal
-    /// and the error of a final rejection, where there is one.
+    /// Failure, as a [record](super::records::failure()). The response of a final refusal, or the
+    /// error of a final rejection, is the one that was told last.
     #[wasm_bindgen(method)]
-    pub(super) fn fail(
-        this: &Sink,
-        request: u32,
-        failure: JsValue,
-        response: Option<Response>,
-        error: JsValue,
-    );
+    pub(super) fn fail(this: &Sink, request: u32, failure: JsValue);
 
     /// The ladder is spent, or the failure is final.
     #[wasm_bindgen(method)]

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { representationOf } from '../../js/representation.js';
+import { headOf } from '../../js/representation.js';
 import { retryAfterOf } from '../../js/retry-after.js';
 
 /** @param {string} file */
@@ -104,7 +104,7 @@ describe('Retry-After', () => {
 
   test('R25: only a refusal says how long to wait', () => {
     const last = (/** @type {number} */ status, /** @type {Record<string, string>} */ headers) =>
-      representationOf(new Response(null, { status, headers })).at(-1);
+      headOf(new Response(null, { status, headers })).at(-1);
     for (const status of [300, 404, 429, 503]) {
       assert.equal(last(status, { 'retry-after': '3' }), 3000, `${status}`);
       assert.equal(last(status, {}), NaN);

@@ -2,7 +2,10 @@
 // On an adverse connection media is asked for in windows, one after the other.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { bytesOf, engineFor, eventually } from './fixture.mjs';
+import { createTrackedFetch } from 'holdfast';
+import { FACT } from '../../js/names.js';
+import { Driver } from '../../js/pkg/core.js';
+import { bytesOf, engineFor, eventually, hush } from './fixture.mjs';
 import { answer, breakAt, content, file, ok, serve } from './server.mjs';
 
 /** @typedef {import('holdfast').Engine} Engine */
@@ -62,12 +65,48 @@ async function adverse(t, advice = `chunk=${WINDOW}`) {
   return engine;
 }
 
+/**
+ * Lets the next call of a method trap, or the next one that tells a fact.
+ *
+ * @param {{ after(fn: () => void): void }} t
+ * @param {'chunk' | 'bodyEnd' | 'view' | 'settled'} what
+ * @param {number} nth
+ * @returns {() => boolean} whether it has
+ */
+function trapIn(t, what, nth) {
+  const method = what in FACT ? 'tell' : /** @type {'view'} */ (what);
+  const fact = FACT[/** @type {keyof typeof FACT} */ (what)];
+  const usual = Driver.prototype[method];
+  let calls = 0;
+  /** @this {Driver} */
+  function trapping(/** @type {any[]} */ ...args) {
+    if (method !== 'tell' || args[0] === fact) calls += 1;
+    if (calls === nth) {
+      calls += 1;
+      throw new WebAssembly.RuntimeError('unreachable');
+    }
+    return /** @type {any} */ (usual).apply(this, args);
+  }
+  Driver.prototype[method] = /** @type {any} */ (trapping);
+  t.after(() => void (Driver.prototype[method] = /** @type {any} */ (usual)));
+  return () => calls > nth;
+}
+
+/** @type {Record<string, (engine: Engine, url: string) => Promise<Uint8Array>>} */
+const WAYS = {
+  load: async (engine, url) => Buffer.from((await engine.load({ url })).data),
+  async 'load in chunks'(engine, url) {
+    /** @type {Uint8Array[]} */
+    const chunks = [];
+    await engine.load({ url, onChunk: (chunk) => void chunks.push(chunk) });
+    return Buffer.concat(chunks);
+  },
+  fetch: async (engine, url) => Buffer.from(await (await engine.fetch(url)).arrayBuffer()),
+  fetchBytes: async (engine, url) => bytesOf(await engine.fetchBytes({ url })),
+};
+
 describe('R91: on an adverse connection', () => {
-  for (const [way, read] of /** @type {Array<[string, (engine: Engine, url: string) => any]>} */ ([
-    ['load', async (engine, url) => Buffer.from((await engine.load({ url })).data)],
-    ['fetch', async (engine, url) => Buffer.from(await (await engine.fetch(url)).arrayBuffer())],
-    ['fetchBytes', async (engine, url) => bytesOf(await engine.fetchBytes({ url }))],
-  ])) {
+  for (const [way, read] of Object.entries(WAYS)) {
     test(`R91: a segment comes in windows, one after the other: ${way}`, async (t) => {
       const engine = await adverse(t);
       assert.equal(engine.state.path?.rangeWindow, WINDOW);
@@ -203,6 +242,41 @@ describe('R91: on an adverse connection', () => {
     const { data } = await engine.load({ url });
     assert.ok(other.equals(Buffer.from(data)));
   });
+
+  test('R64, R91: windows without a failure are samples, also of a tracked fetch', async (t) => {
+    const engine = await adverse(t);
+    const { excludedBytes } = engine.state;
+    /** @type {number[]} */
+    const sampled = [];
+    const zero = { fastEstimate: 0, fastTotalWeight: 0, slowEstimate: 0, slowTotalWeight: 0 };
+    const fetchBytes = createTrackedFetch(
+      { ...zero, bytesSampled: 0 },
+      ({ bytesSampled }) => void sampled.push(bytesSampled),
+      { engine },
+    );
+    const data = await bytesOf(await fetchBytes({ url: put(file(MEDIA, TAG)).url }));
+    assert.ok(MEDIA.equals(data));
+    assert.equal(sampled.at(-1), SIZE);
+    assert.equal(engine.state.excludedBytes, excludedBytes);
+  });
+
+  for (const [way, read] of Object.entries(WAYS)) {
+    for (const what of /** @type {const} */ (['chunk', 'bodyEnd', 'view', 'settled'])) {
+      for (const nth of [1, 2]) {
+        const name = `a trap in ${what} ${nth}`;
+        test(`R91: the end of a window never passes for that of all: ${name}: ${way}`, async (t) => {
+          hush(t, 'error');
+          const engine = await adverse(t);
+          const { url } = put(file(MEDIA, TAG));
+          const trapped = trapIn(t, what, nth);
+          const fate = await read(engine, url).catch((/** @type {any} */ error) => error);
+          assert.ok(trapped(), 'it trapped');
+          if (fate instanceof Uint8Array) assert.ok(MEDIA.equals(fate), `${fate.byteLength} bytes`);
+          else assert.equal(fate.code, 'TRAPPED');
+        });
+      }
+    }
+  }
 
   test('R91: a refusal of a window is one of the request', async (t) => {
     const engine = await adverse(t);

@@ -1,7 +1,6 @@
 // @ts-check
-// Blanks what nobody reads any more: in the wasm the texts and places of panics, whose code
-// shrink.mjs has cut out, and in both halves of the glue the hashes of names. Nothing changes its
-// length or its place; zeros compress to nothing.
+// Blanks what nobody reads any more: the texts and places of panics, whose code shrink.mjs has cut
+// out. Nothing changes its length or its place; zeros compress to nothing.
 
 /** Source files, and the words of Rust's own panics. Nothing of ours reads like one of these. */
 const TEXTS = [
@@ -72,26 +71,4 @@ function segmentsOf(wasm) {
     at = next;
   }
   return segments;
-}
-
-/**
- * Numbers the hashes in the names that the module and its glue share.
- *
- * @param {Uint8Array} wasm
- * @param {string} glue
- * @returns {{ wasm: Uint8Array, glue: string }}
- */
-export function numberHashes(wasm, glue) {
-  /** @type {Map<string, string>} */
-  const numbers = new Map();
-  const numbered = (/** @type {string} */ text) =>
-    text.replace(/(__wb\w+_|invoke__h)([0-9a-f]{16})\b/g, (_, name, hash) => {
-      if (!numbers.has(hash)) numbers.set(hash, String(numbers.size).padStart(16, '0'));
-      return name + numbers.get(hash);
-    });
-  const ours = numbered(glue);
-  return {
-    wasm: Buffer.from(numbered(Buffer.from(wasm).toString('latin1')), 'latin1'),
-    glue: ours,
-  };
 }

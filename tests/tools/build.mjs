@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { numberHashes } from './blank.mjs';
+import { shortNames } from './short-names.mjs';
 import { trimGlue } from './glue.mjs';
 import { runAsProgram } from './main.mjs';
 import { log, runQuietly } from './processes.mjs';
@@ -23,6 +23,7 @@ const SOURCES = [
   '.cargo/config.toml',
   'src',
   'tests/tools/blank.mjs',
+  'tests/tools/short-names.mjs',
   'tests/tools/build.mjs',
   'tests/tools/glue.mjs',
   'tests/tools/setup.mjs',
@@ -56,9 +57,9 @@ export async function build() {
   // Not before now: binaryen comes with the npm packages that \`ensureReady\` installs.
   const { shrink } = await import('./shrink.mjs');
   const [wasm, glue] = ['core_bg.wasm', 'core.js'].map((name) => join(PKG, name));
-  const numbered = numberHashes(shrink(readFileSync(wasm)), trimGlue(readFileSync(glue, 'utf8')));
-  writeFileSync(wasm, numbered.wasm);
-  writeFileSync(glue, numbered.glue);
+  const made = shortNames(shrink(readFileSync(wasm)), trimGlue(readFileSync(glue, 'utf8')));
+  writeFileSync(wasm, made.wasm);
+  writeFileSync(glue, made.glue);
   const base64 = readFileSync(wasm).toString('base64');
   writeFileSync(join(PKG, 'inline.js'), `export const base64 =\n  '${base64}';\n`);
   writeFileSync(join(PKG, 'inline.d.ts'), 'export const base64: string;\n');
@@ -74,7 +75,7 @@ function buildEnvironment() {
     `--remap-path-prefix=${cargoHome}/registry/src/=`,
     // Small functions are worth their place where they are called: a fortieth less, compressed,
     // than what `opt-level = "z"` chooses by itself.
-    '-C llvm-args=-inline-threshold=15',
+    '-C llvm-args=-inline-threshold=25',
   ];
   return { ...environment, RUSTFLAGS: flags.filter(Boolean).join(' ') };
 }

@@ -1,10 +1,14 @@
 // @ts-check
 // Takes out of wasm-bindgen's glue what the one caller that it has never needs: js/module.js passes
-// objects, and only responses of the right type.
+// objects, and only responses of the right type; and a driver is let go of by hand, as its listeners
+// would keep it from being collected.
 
 /** Each has to be found once: wasm-bindgen's version is pinned, and another may write otherwise. */
 const UNUSED = /** @type {Array<[what: RegExp, instead: string]>} */ ([
   [/if \(Symbol\.dispose\).*\n/, ''],
+  [/const DriverFinalization = [\s\S]*?\n\}\);\n/, ''],
+  [/ *DriverFinalization\.unregister\(this\);\n/, ''],
+  [/ *DriverFinalization\.register\(this, .*\n/, ''],
   [
     /try \{\s+(return await WebAssembly\.instantiateStreaming\(module, imports\);)\s+\} catch[\s\S]*?throw e; \}\s+\}/,
     '$1',

@@ -25,7 +25,7 @@ const BROWSER_CRATES =
  */
 export function normalise(imports) {
   const lines = imports.map(
-    ({ module, name }) => `${module} ${name.replace(/_[0-9a-f]{16}$/, '')}`,
+    ({ module, name }) => `${module} ${name.replace(/_(\d+|[0-9a-f]{16})$/, '')}`,
   );
   return [...new Set(lines)].sort();
 }

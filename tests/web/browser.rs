@@ -6,7 +6,7 @@ use holdfast::web::{Driver, Sink};
 use js_sys::{Array, Function, Promise, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::AbortController;
+use web_sys::{AbortController, Response};
 
 #[wasm_bindgen(inline_js = r#"
 const { fetch, setTimeout, clearTimeout } = globalThis;
@@ -184,6 +184,7 @@ pub(crate) mod fact {
     pub(crate) const RETRY_NOW: u32 = 10;
     pub(crate) const ANSWER: u32 = 11;
     pub(crate) const REFRESHED: u32 = 12;
+    pub(crate) const BODY_LOST: u32 = 22;
 }
 
 /// What the engine shows, by code, and how many numbers a row of it has.
@@ -232,16 +233,22 @@ fn settles(driver: &Rc<Driver>) -> Function {
     let settle = Closure::<dyn FnMut(Array)>::new(move |told: Array| {
         let Some(driver) = driver.upgrade() else { return };
         let number = |place| told.get(place).as_f64().expect("a number");
-        let response = told.get(2);
-        let response = response.is_truthy().then(|| response.unchecked_into());
+        let response: Option<Response> =
+            told.get(2).is_truthy().then(|| told.get(2).unchecked_into());
         driver.tell(fact::ONLINE, u32::from(told.get(5).is_truthy()), 0, 0.0, 0.0, 0.0);
-        let [request, attempt, limit, expiry] = [0, 1, 6, 8].map(|place| number(place) as u32);
-        let (error, at, wait) = (told.get(3), number(4), number(7));
-        // Of the representation nothing is known.
-        let (no, unknown) = (0.0, f64::NAN);
-        let mut facts = vec![unknown, unknown, unknown, unknown, unknown, no, unknown, no, no, 1.0];
-        facts.push(number(9));
-        driver.settled(request, attempt, response, error, limit, wait, expiry, &facts, at);
+        let [request, attempt] = [0, 1].map(|place| number(place) as u32);
+        let facts = response.map_or(Vec::new(), |response| {
+            let status = f64::from(response.status());
+            // Of the representation nothing is known.
+            let unknown = f64::NAN;
+            let [first, last, total, length, etag, modified] = [unknown; 6];
+            let (weak, source, coding, open) = (0.0, 0.0, 0.0, 1.0);
+            let representation =
+                [first, last, total, length, etag, weak, modified, source, coding, open];
+            let judged = [number(9), number(6), number(7), number(8)];
+            [&[status][..], &representation, &judged].concat()
+        });
+        driver.settled(request, attempt, &facts, number(4));
     });
     settle.into_js_value().unchecked_into()
 }
