@@ -21,6 +21,19 @@ const LOWEST_CAP = 1;
  */
 
 /**
+ * What a response advises, in the numbers of `readAdvice`; nothing where it does not count: what a
+ * cache kept is not said now, and another origin speaks for itself alone.
+ *
+ * @param {Pick<Response, 'headers' | 'url'>} response
+ * @param {string} url as it was asked for
+ * @param {string[]} fields
+ */
+export function heed({ headers, url: from }, url, [advice, dynamic]) {
+  const isOwn = !from || new URL(from).origin === new URL(url, from).origin;
+  return isOwn && !(Number(headers.get('age')) > 0) ? readAdvice(advice, dynamic) : undefined;
+}
+
+/**
  * The advice of both fields, `''` where there is none: chunk, sessions, ranges, ttl, cap in bit/s,
  * each NaN where it is left open, and 1 for duress. The lowest value counts, and any duress.
  *

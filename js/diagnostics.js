@@ -12,15 +12,18 @@ const GAINS = {
 
 /**
  * @param {string} origin
- * @param {readonly string[]} missing
+ * @param {Response} response that hides some of it, or does not send it
  * @returns {import('./index.d.ts').Diagnostic}
  */
-export function diagnose(origin, missing) {
+export function diagnose(origin, { status, headers }) {
+  const isAll = !headers.has('date') && !headers.has('etag');
+  const of = isAll ? Object.keys(GAINS) : [status === 206 ? 'Content-Range' : 'Retry-After'];
+  const missing = of.filter((name) => !headers.has(name));
   const names = missing.join(', ');
   const gains = missing.map((name) => GAINS[name]).join('; ');
   return Object.freeze({
     origin,
-    missing: Object.freeze([...missing]),
+    missing: Object.freeze(missing),
     message: `${origin} hides ${names} from pages, or does not send them. With "Access-Control-Expose-Headers: ${names}" in its responses ${gains}.`,
   });
 }

@@ -17,7 +17,7 @@ import { stitch } from './response.js';
 import { attempt } from './attempt.js';
 import { Slots } from './state.js';
 import { Transfer } from './transfer.js';
-import { adviceIn, hiddenOf } from './hear.js';
+import { adviceIn, isVeiled } from './hear.js';
 import { parseSample, watchPath } from './path.js';
 import { headOf } from './representation.js';
 import { exhaustedEvent, readSlots, tellHealth } from './watch.js';
@@ -521,19 +521,18 @@ export class Engine {
   async #hear(transfer, response) {
     if (!transfer) return;
     const { url, host } = transfer.request;
-    const fields = adviceIn(response, url, this.#options);
-    if (fields) {
-      const { readAdvice } = await import('./advice.js');
-      const numbers = readAdvice(...fields);
+    const fields = adviceIn(response.headers, this.#options);
+    if (fields.some(Boolean)) {
+      const { heed } = await import('./advice.js');
+      const numbers = heed(response, url, fields);
       const number = this.#hosts.numberOf(host);
       if (numbers) this.#call((driver) => driver.advise(number, Float64Array.from(numbers)));
     }
-    const missing = hiddenOf(response);
     const { origin } = new URL(response.url || url, globalThis.document?.baseURI);
-    if (missing.length === 0 || this.#diagnosed.has(origin)) return;
+    if (!isVeiled(response) || this.#diagnosed.has(origin)) return;
     this.#diagnosed.add(origin);
     const { diagnose } = await import('./diagnostics.js');
-    const event = diagnose(origin, missing);
+    const event = diagnose(origin, response);
     const { state } = this.#slots;
     const diagnostics = Object.freeze([...state.diagnostics, event]);
     this.#slots.state = Object.freeze({ ...state, diagnostics });
@@ -541,12 +540,9 @@ export class Engine {
   }
 
   #tellPath() {
-    const [cost, reachability, interface_, power, thermal, left] = parseSample({
-      ...this.#seen,
-      ...this.#said,
-    });
-    const codes = [cost, reachability, interface_, power, thermal];
-    const packed = codes.reduce((sum, code, place) => sum | (code << (3 * place)), 0);
+    const codes = parseSample({ ...this.#seen, ...this.#said });
+    const left = codes.pop();
+    const packed = codes.reduceRight((sum, code) => sum * 8 + code, 0);
     this.#tell(FACT.path, 0, packed, left);
   }
 

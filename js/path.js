@@ -87,11 +87,11 @@ export function watchPath(report) {
  */
 function read(battery) {
   const { navigator, document } = globalThis;
-  const { type, saveData, metered } = connection() ?? {};
+  const { type, saveData } = connection() ?? {};
   const isOffline = navigator?.onLine === false || type === 'none';
   return Object.freeze({
     // What a cellular link costs is for the core to judge.
-    cost: saveData ? 'constrained' : metered ? 'metered' : 'unknown',
+    cost: saveData ? 'constrained' : 'unknown',
     // That a browser says "online" proves nothing.
     reachability: isOffline ? 'none' : 'unknown',
     interface: interfaceOf(type),

@@ -38,7 +38,7 @@ pub(super) struct Host {
     /// Whether it has answered a range with the part that was asked for.
     pub(super) knows_ranges: bool,
     /// It has answered one with the whole, and is not asked for one until then.
-    pub(super) no_range_until: Option<Millis>,
+    pub(super) no_range_until: Millis,
 }
 
 /// So many failures in a row, with no success between, are an outage of the host and not of
@@ -61,7 +61,7 @@ impl Host {
             burst: OpaqueBurst::default(),
             advice: Standing::default(),
             knows_ranges: false,
-            no_range_until: None,
+            no_range_until: Millis::ZERO,
         }
     }
 

@@ -147,6 +147,7 @@ test('R89: advice that is newer replaces what stands, and none changes nothing',
 
 test('R89: it is for its host alone', async (t) => {
   const engine = await engineFor(t);
+  await engine.load({ url: elsewhere.on('/first.mp4', ok(MEDIA)) });
   await hear(engine, { [FIELD]: 'sessions=1' });
   let open = 0;
   /** @type {Array<() => void>} */
@@ -158,6 +159,8 @@ test('R89: it is for its host alone', async (t) => {
   });
   const loads = [1, 2, 3].map((i) => engine.load({ url: `${url}?${i}` }));
   await within(Promise.all(loads), 20_000, 'another host');
+  assert.equal(elsewhere.seen('/a.mp4').length, 3, 'none was given up before the third one came');
+  assert.equal(await segments(engine, 3), 1);
 });
 
 for (const [name, headers, options] of /** @type {Array<[string, any, any?]>} */ ([

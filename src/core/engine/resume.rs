@@ -80,7 +80,7 @@ impl Engine {
     }
 
     pub(super) fn refuses_ranges(&self, request: &Request, now: Millis) -> bool {
-        self.host(request).no_range_until.is_some_and(|until| now < until)
+        now < self.host(request).no_range_until
     }
 
     /// The bytes after the `kept` ones; not more than one window of them on an adverse connection
@@ -136,7 +136,7 @@ impl Engine {
             if status == 206 {
                 host.knows_ranges |= fitted.is_ok() && new.is_marked();
             } else if status == 200 {
-                host.no_range_until = Some(now + NO_RANGE);
+                host.no_range_until = now + NO_RANGE;
             }
         }
         let request = &mut self.requests[index];
