@@ -2,8 +2,8 @@
 // What is known of the path, and what follows: what is held, what is cut, and what goes on.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createEngine, OptionsError } from 'holdfast';
-import { engineFor, eventually, failureOf, quick } from './fixture.mjs';
+import { OptionsError } from 'holdfast';
+import { engineFor as usual, eventually, failureOf, freshPackage, quick } from './fixture.mjs';
 import { content, file, ok, serve } from './server.mjs';
 
 /** @typedef {import('holdfast').Engine} Engine */
@@ -17,6 +17,15 @@ const SIZE = 300_000;
 const MEDIA = content(SIZE);
 const TAG = { etag: '"one"' };
 const CUT = 100_000;
+
+/**
+ * One that holds nothing for so long that a test would never end.
+ *
+ * @param {import('node:test').TestContext} t
+ * @param {import('holdfast').SiteOptions} [policy]
+ * @param {import('holdfast').EngineOptions} [options]
+ */
+const engineFor = (t, policy, options) => usual(t, policy, { holdLimit: 10_000, ...options });
 
 let paths = 0;
 /** @param {...import('./server.mjs').Answer} answers */
@@ -309,12 +318,21 @@ test('R86: low power and heat leave one request at a time, and the result is the
   assert.equal(most, 1);
 });
 
-test('R85: what is reported before the module is there counts when it is', async (t) => {
-  const engine = createEngine(quick());
-  t.after(() => engine.destroy());
-  engine.reportPath({ cost: 'constrained' });
-  await engine.ready;
-  await eventually(() => engine.state.path?.class === 'constrained');
+test('R85, R86: what is said before the module is there counts when it is', async (t) => {
+  const { createEngine } = await (await freshPackage(t)).node();
+  for (const [consent, allowed] of /** @type {const} */ ([
+    [true, 'all'],
+    [false, 'needed'],
+  ])) {
+    const engine = createEngine(quick());
+    t.after(() => engine.destroy());
+    engine.reportPath({ cost: 'constrained' });
+    engine.setUserConsent(consent);
+    if (consent) assert.equal(engine.state.mode, 'starting');
+    assert.equal(await engine.ready, true);
+    await eventually(() => engine.state.path?.class === 'constrained');
+    assert.equal(engine.state.path?.allowed, allowed);
+  }
 });
 
 test('R92: only what is fetched ahead is marked, and a priority of the caller stays', async (t) => {

@@ -22,7 +22,7 @@ pub struct PlanInputs {
     pub sample: PathSample,
     /// What the browser says; only a no counts.
     pub online: bool,
-    /// What the [`AdverseDetector`] says.
+    /// What the [`AdverseDetector`](super::AdverseDetector) says.
     pub adverse: bool,
     /// Whether the user wants it whatever the cost.
     pub consent: bool,
