@@ -134,6 +134,7 @@ export class Body {
       const isAwaited = !isLast && size < Math.max(wanted, 1);
       // What is held back is no silence.
       if ((value || bytes > 0) && !this.monitor.chunk(bytes, isAwaited)) return LOST;
+      if (this.#cut) return LOST;
       if (this.#take === 0) this.#drain();
       if (chunk && size > 0) return chunk;
       if (isLast) return this.#end();
@@ -147,7 +148,7 @@ export class Body {
     this.state = 'whole';
     // One that ends within what the caller has already is another, shorter one.
     const isThere = this.#skip === 0 || this.#take === 0;
-    if (this.monitor.end(said === 'whole' && isThere)) return null;
+    if (this.monitor.end(said === 'whole' && isThere) && !this.#cut) return null;
     this.state = 'lost';
     return LOST;
   }

@@ -24,6 +24,6 @@ export function diagnose(origin, { status, headers }) {
   return Object.freeze({
     origin,
     missing: Object.freeze(missing),
-    message: `${origin} hides ${names} from pages, or does not send them. With "Access-Control-Expose-Headers: ${names}" in its responses ${gains}.`,
+    message: `${origin} hides ${names} from pages, or does not send them. With "Access-Control-Expose-Headers: *" in its responses (or these names and its own, where there are credentials) ${gains}.`,
   });
 }

@@ -418,6 +418,7 @@ export class Engine {
     const ladder = new Ladder(transfer, cold ? this.#late.promise : true, cold);
     this.#laddered.set(transfer, ladder);
     if (transfer.relink(ladder)) return;
+    transfer.cut();
     if (transfer.isFinal && transfer.attempts > 0) {
       ladder.abort();
       transfer.fail(new HoldfastError('TRAPPED', 'the module trapped, and this is sent only once'));

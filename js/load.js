@@ -39,9 +39,8 @@ export async function load(transfer, { responseType = 'arraybuffer', onProgress,
 
 /** What the browser says that a response came over; it may not tell, or not yet. @param {string} url */
 function protocolOf(url) {
-  const { href } = new URL(url, globalThis.document?.baseURI);
   const entry = /** @type {PerformanceResourceTiming | undefined} */ (
-    performance.getEntriesByName?.(href, 'resource').at(-1)
+    performance.getEntriesByName?.(url, 'resource').at(-1)
   );
   return entry?.nextHopProtocol || 'unknown';
 }

@@ -110,32 +110,16 @@ export const EVENTS = [
   'advised',
 ];
 
-/** The facts that are nothing but numbers, by code (`src/web/fact.rs`). */
-export const FACT = {
-  reading: 0,
-  chunk: 1,
-  bodyEnd: 2,
-  page: 3,
-  refusalHead: 4,
-  abort: 5,
-  wake: 6,
-  online: 7,
-  playback: 8,
-  alternatives: 9,
-  retryNow: 10,
-  answer: 11,
-  refreshed: 12,
-  expiry: 13,
-  reassign: 14,
-  prefix: 15,
-  resetHealth: 16,
-  rotate: 17,
-  elect: 18,
-  adopt: 19,
-  path: 20,
-  consent: 21,
-  bodyLost: 22,
-};
+/**
+ * The facts that are nothing but numbers, by code (`src/web/fact.rs`).
+ *
+ * @type {Readonly<Record<string, number>>}
+ */
+export const FACT = Object.fromEntries(
+  `reading chunk bodyEnd page refusalHead abort wake online playback alternatives retryNow answer refreshed expiry reassign prefix resetHealth rotate elect adopt path consent bodyLost`
+    .split(/\s+/)
+    .map((name, code) => [name, code]),
+);
 
 /** What the engine shows, by code (`src/web/records.rs`). */
 export const VIEW = { requests: 0, hosts: 1, log: 2, estimate: 3, path: 4 };

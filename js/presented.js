@@ -1,26 +1,26 @@
 // @ts-check
 /** The head that a caller expects, where the engine asked for another part than the caller did. */
 
+import { takingAfter } from './taking-after.js';
+
 /**
  * @param {Response} response
  * @param {Pick<import('./transfer.js').Request, 'range' | 'last'>} request
  * @returns {Response}
  */
 export function presented(response, { range, last }) {
-  const { body, status, url, redirected, type } = response;
+  const { body, status } = response;
   const headers = new Headers(response.headers);
-  const place = /^bytes (\d+)-\d+\/(\d+)$/i.exec(headers.get('content-range') ?? '');
+  const place = /^bytes (\d+)-\d+\/(\d+|\*)$/i.exec(headers.get('content-range') ?? '');
   if (status !== 206 || !place) return response;
   const [, first, total] = place.map(Number);
-  const end = Math.min(last, total - 1);
-  headers.set('content-length', String(end - first + 1));
-  if (range === null) headers.delete('content-range');
-  else headers.set('content-range', `bytes ${first}-${end}/${total}`);
+  // Where neither end is known, nothing is said of it.
+  const end = Math.min(last, (total || Infinity) - 1);
+  if (end < Infinity) headers.set('content-length', String(end - first + 1));
+  else headers.delete('content-length');
+  if (range === null || end === Infinity) headers.delete('content-range');
+  else headers.set('content-range', `bytes ${first}-${end}/${place[2]}`);
   const statusText = range === null ? 'OK' : response.statusText;
-  const head = new Response(body, { status: range === null ? 200 : 206, statusText, headers });
-  return Object.defineProperties(head, {
-    url: { value: url },
-    redirected: { value: redirected },
-    type: { value: type },
-  });
+  const init = { status: range === null ? 200 : 206, statusText, headers };
+  return takingAfter(response, new Response(body, init));
 }

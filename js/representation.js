@@ -25,6 +25,9 @@ export function headOf({ headers, ok, status, type, url }) {
   const coding = headers.get('content-encoding');
   const kind = (headers.get('content-type') ?? '').split(';')[0].trim().toLowerCase();
   const isOpen = type !== 'cors';
+  // With `*` this field can be read as well, and what is not there is not hidden.
+  const exposed = headers.get('access-control-expose-headers') ?? '';
+  const isTold = isOpen || /\*|content-encoding/i.test(exposed);
   return [
     status,
     ...(isPlace ? [first, last, total] : [NaN, NaN, NaN]),
@@ -33,7 +36,7 @@ export function headOf({ headers, ok, status, type, url }) {
     Number(etag?.startsWith('W/') ?? false),
     tag(headers.get('last-modified')),
     tag(`${/^\w+:\/\/[^/?#]*/.exec(url)?.[0]} ${kind}`),
-    coding === null ? (isOpen ? 0 : 2) : Number(!/^(identity)?$/i.test(coding)),
+    coding === null ? (isTold ? 0 : 2) : Number(!/^(identity)?$/i.test(coding)),
     Number(isOpen),
     ok ? NaN : retryAfterOf(headers, Date.now()),
   ];

@@ -1,12 +1,11 @@
 // @ts-check
 /** The response that a caller of `engine.fetch` gets: one body out of several attempts. */
+import { takingAfter } from './taking-after.js';
 import { RESTART } from './transfer.js';
 
 /** The statuses that have no body (Fetch, "null body status"). */
 const NULL_BODY = [101, 103, 204, 205, 304];
 const READERS = /** @type {const} */ (['arrayBuffer', 'blob', 'bytes', 'formData', 'json', 'text']);
-/** What a response made here cannot be given at its construction. */
-const OWN = /** @type {const} */ (['url', 'redirected', 'type']);
 
 /**
  * @param {import('./transfer.js').Transfer} transfer
@@ -31,7 +30,7 @@ export function stitch(transfer, response) {
  * @returns {Response}
  */
 function like(transfer, model, made) {
-  for (const name of OWN) Object.defineProperty(made, name, { value: model[name] });
+  takingAfter(model, made);
   for (const name of READERS) {
     const read = made[name];
     if (!read) continue;

@@ -28,7 +28,7 @@ export function trackedFetch(initial, onSample, engine, site) {
       async next() {
         const start = performance.now();
         const result = await chunks.next();
-        if (!result.done && transfer.attempts === 1) {
+        if (!result.done && !transfer.isRepeat) {
           state = sampleBandwidth(state, performance.now() - start, result.value.byteLength);
           onSample(state);
         }

@@ -111,6 +111,8 @@ export class Transfer {
   failedAt = 0;
   /** How long the attempt under way was waited for after the one before. */
   pause = 0;
+  /** Whether an attempt was cut: what follows is a repetition. */
+  isRepeat = false;
   /** What came of the attempt under way, or broke the last one. @type {{ response?: Response, error?: unknown }} */
   arrival = {};
   /** The winning attempt: when it was sent, and when its headers came. */
@@ -301,6 +303,7 @@ export class Transfer {
 
   /** The attempt under way is over and does not count. */
   cut() {
+    this.isRepeat = true;
     this.#flying = 0;
     this.arrival = { error: this.arrival.error };
     this.#left ??= this.#current?.cut();
@@ -322,7 +325,7 @@ export class Transfer {
   refuse(facts, response, cause) {
     if (this.#settled) return;
     const { site, keepsRefusal } = this.request;
-    if (response && keepsRefusal && !this.#released) {
+    if (response && keepsRefusal && !this.#head.isSettled) {
       // Over as far as anybody decides, whether or not its body is ever read.
       this.#onSettled(this);
       this.link = PLAIN;

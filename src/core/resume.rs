@@ -173,10 +173,10 @@ impl Wanted {
                 let end = self.last.min(total.map_or(last, |total| total - 1.0));
                 !is_part && (first != self.first || last != end)
             }
-            (206, _) => false,
-            _ => true,
+            (206, _) => !self.ranged && !is_part,
+            _ => self.ranged,
         };
-        !self.partial || self.ranged && !self.exact && is_other
+        !self.partial || !self.exact && is_other
     }
 }
 

@@ -346,3 +346,16 @@ fn r20_what_fits_begins_where_the_other_stopped() {
     }
     assert!(fitted > 20_000, "{fitted} fitted");
 }
+
+/// Whoever sees the status sees a part that nobody asked for as what it is; others get none.
+#[test]
+fn r8_a_part_that_nobody_asked_for_is_for_those_who_see_its_status() {
+    let range = ContentRange::Part { first: 0.0, last: 9.0, total: Some(300.0) };
+    let part = Representation { range, length: Some(10.0), ..Representation::UNKNOWN };
+    let fitted = |exact| {
+        let wanted = Wanted { exact, ..Wanted::default() };
+        fit(Ask::All, &wanted, 0.0, None, 206, &part, false)
+    };
+    assert!(fitted(false).is_ok_and(|fit| fit.skip == 0.0 && fit.take == f64::INFINITY));
+    assert!(fitted(true).is_err() || fitted(true).is_ok_and(|fit| fit.whole == Some(300.0)));
+}

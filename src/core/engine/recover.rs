@@ -196,8 +196,9 @@ impl Engine {
             _ => {}
         }
         if goes_on {
-            // Nor is one that has brought playback on.
+            // Nor is one that has brought playback on, and its time was not lost.
             request.ladder = request.ladder.saturating_sub(1);
+            request.offline = request.offline + duration;
         }
         let bit = 1 << class as u32;
         let repeated = request.failed_in & bit != 0;

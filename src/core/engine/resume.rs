@@ -199,6 +199,7 @@ impl Engine {
         let (id, attempt) = (request.id, request.attempts);
         request.timers.stop_all();
         request.legs += 1;
+        request.ladder = request.ladder.saturating_sub(1);
         request.unfailed = true;
         request.state = State::Waiting(WaitReason::Backoff);
         request.since = now;
