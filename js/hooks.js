@@ -4,8 +4,6 @@
 /** @typedef {import('./index.d.ts').HookSet} HookSet */
 /** @typedef {import('./index.d.ts').EngineOptions} EngineOptions */
 
-/** What the bits say that a request is started with (`src/core/hook.rs`). */
-const BITS = { shouldRetry: 1, refreshToken: 2, refreshLicense: 4, beforeRetry: 8 };
 const LICENSED = ['license', 'certificate'];
 
 /**
@@ -30,11 +28,11 @@ export function hooksFor(options, source, site) {
   const { shouldRetry, refreshPlaybackToken, refreshLicenseRequest, refreshBeforeRetry } = set;
   return {
     ...set,
+    // What a request is started with (`src/core/hook.rs`).
     bits:
-      (shouldRetry ? BITS.shouldRetry : 0) |
-      (refreshPlaybackToken && !licensed ? BITS.refreshToken : 0) |
-      (refreshLicenseRequest && licensed ? BITS.refreshLicense : 0) |
-      (refreshLicenseRequest && refreshBeforeRetry && licensed ? BITS.beforeRetry : 0),
+      (shouldRetry ? 1 : 0) |
+      (refreshPlaybackToken && !licensed ? 2 : 0) |
+      (refreshLicenseRequest && licensed ? (refreshBeforeRetry ? 4 | 8 : 4) : 0),
   };
 }
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { hooksFor } from '../../js/hooks.js';
 import {
   ALLOWED,
   ANSWERS,
@@ -93,14 +94,24 @@ test('the flags of a request are the ones that JavaScript sends', () => {
 });
 
 test('the bits of hooks are the ones that JavaScript sends', () => {
-  const bits = /const BITS = \{([^}]*)\}/.exec(read('js/hooks.js'))?.[1] ?? '';
-  const ours = [...bits.matchAll(/(\w+): (\d+)/g)].map(([, name, bit]) => [name, bit]);
   const source = read('src/core/hook.rs');
-  const theirs = [...source.matchAll(/pub const ([A-Z_]+): Self = Self\((\d+)\);/g)].map(
-    ([, name, bit]) => [camel(name.replace(/^REFRESH_BEFORE/, 'BEFORE')), bit],
+  const bit = Object.fromEntries(
+    [...source.matchAll(/pub const ([A-Z_]+): Self = Self\((\d+)\);/g)].map(([, name, bit]) => [
+      camel(name),
+      Number(bit),
+    ]),
   );
-  assert.equal(ours.length, 4);
-  assert.deepEqual(ours, theirs);
+  assert.equal(Object.keys(bit).length, 4);
+  const hook = () => undefined;
+  const bitsOf = (/** @type {any} */ hooks, /** @type {any} */ site) =>
+    hooksFor({ sites: { [site]: hooks } }, undefined, site).bits;
+  assert.equal(bitsOf({ shouldRetry: hook }, 'segment'), bit.shouldRetry);
+  assert.equal(bitsOf({ refreshPlaybackToken: hook }, 'segment'), bit.refreshToken);
+  assert.equal(bitsOf({ refreshLicenseRequest: hook }, 'license'), bit.refreshLicense);
+  assert.equal(
+    bitsOf({ refreshLicenseRequest: hook, refreshBeforeRetry: true }, 'license'),
+    bit.refreshLicense | bit.refreshBeforeRetry,
+  );
 });
 
 test('the facts have the codes that the driver knows them by, and no two the same', () => {
