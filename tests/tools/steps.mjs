@@ -144,11 +144,11 @@ export const STEPS = [
   },
   {
     name: 'browser',
-    says: 'the demo and the package, in headless Chromium',
+    says: 'the demo and the package, in headless Chromium; transport in Firefox and WebKit too',
     command: () => nodeTests('browser', ['tests/browser'], 1),
     count: nodeTotals,
     results: () => nodeResults('browser'),
-    needs: ['npm', 'browser', 'media'],
+    needs: ['npm', 'browsers', 'media'],
     afterBuild: true,
     limitMinutes: 20,
   },
