@@ -84,6 +84,8 @@ pub struct Engine {
     /// When the plan was looked at last, and whether it has changed since.
     planned_at: Millis,
     must_replan: bool,
+    /// Whether somebody may be waiting for room in a lane.
+    is_crowded: bool,
     /// When time asleep was excused last.
     excused: Millis,
     estimator: Estimator,
@@ -117,6 +119,7 @@ impl Engine {
             consent: false,
             planned_at: Millis::ZERO,
             must_replan: false,
+            is_crowded: false,
             excused: Millis::ZERO,
             estimator: Estimator::new(config.estimator),
             actions: Vec::new(),
@@ -264,6 +267,10 @@ impl Engine {
         body.last_at = now;
         body.stall.handle_progress(reading, now);
         let flows = now - body.first_at >= FLOW;
+        if !reading {
+            let host = self.requests[index].host;
+            self.handle_unread(host, now);
+        }
         if flows && self.requests[index].permit.is_some_and(|permit| permit.is_probe()) {
             self.report_health(index, Evidence::Success, false, now);
             self.retime(now);

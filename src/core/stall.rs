@@ -93,6 +93,11 @@ impl Stall {
         self.graced = false;
     }
 
+    /// Whether somebody waits for a byte.
+    pub(super) const fn is_awaited(&self) -> bool {
+        self.silent_since.is_some()
+    }
+
     /// A wake-up came much later than its time: the page was frozen, and bytes may be waiting
     /// in line. Starts a short grace instead of a cut, once a silence. Says whether it did.
     pub(super) fn grant_grace(&mut self, due: Millis, now: Millis) -> bool {

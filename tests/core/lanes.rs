@@ -153,9 +153,8 @@ fn r81_a_slot_that_is_not_taken_goes_to_the_next() {
 #[test]
 fn r81_a_wait_for_a_slot_ends_with_the_limit_of_a_hold() {
     let mut world = narrow();
-    // A body that nobody reads on has no time.
-    let unread = status(200).parts([Part::LastRead { gap: 50.0, bytes: 9.0 }]);
-    world.start(ask(Site::Segment).always(unread));
+    let slow = status(200).parts(vec![Part::Chunk { gap: 1_000.0, bytes: 9.0 }; 400]);
+    world.start(ask(Site::Segment).always(slow));
     let id = world.start(ask(Site::Segment));
     world.drive_until_idle();
     let (at, failure) = world.failure(id);
@@ -411,4 +410,24 @@ fn r81_without_faults_a_window_of_one_leads_to_the_same_verdicts() {
         assert_eq!(play(Some(128)), wide, "seed {seed}");
         assert!(wide.0.iter().all(|end| matches!(end, Some((LogEvent::Succeeded, _)))));
     }
+}
+
+/// A full buffer is no reason for another one to stay empty.
+#[test]
+fn r81_a_body_that_nobody_reads_leaves_its_place_to_others() {
+    let mut world = World::new();
+    world.path(PathSample { power: Power::LowPower, ..PathSample::default() });
+    let full = status(200).parts([
+        Part::LastRead { gap: 50.0, bytes: 1_000.0 },
+        Part::Read { gap: 60_000.0 },
+        Part::Chunk { gap: 50.0, bytes: 1_000.0 },
+        Part::End { gap: 0.0 },
+    ]);
+    let video = world.start(ask(Site::Segment).streaming().always(full));
+    let audio = world.start(ask(Site::Segment));
+    world.drive_until_idle();
+    assert_eq!(world.sent_at(audio), [1_070.0], "one second after the last byte was taken");
+    world.finished_at(audio);
+    assert!(world.finished_at(video) > 60_000.0);
+    assert_eq!(world.sent_at(video).len(), 1);
 }

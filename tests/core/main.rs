@@ -16,6 +16,7 @@ mod breaker_exhausted;
 mod breaker_model;
 mod budget;
 mod classify;
+mod deadlines;
 mod field_reports_a;
 mod field_reports_a2;
 mod field_reports_b;

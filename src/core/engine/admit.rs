@@ -83,8 +83,11 @@ impl Engine {
     }
 
     fn admission(&self, request: &Request, now: Millis) -> Admission {
-        if self.config.naive || request.site == Site::Other {
+        if self.config.naive {
             return Admission::Go;
+        }
+        if request.site == Site::Other {
+            return self.held(request, now).map_or(Admission::Go, Admission::Held);
         }
         let Marks { url, hooks, credential, .. } = request.marks;
         if self.guard.is_retired(url) {

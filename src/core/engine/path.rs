@@ -15,6 +15,9 @@ use crate::core::retry::{Wait, WaitReason};
 use crate::core::site::{Site, SiteClass};
 use crate::core::timer::Timer;
 
+/// A body that nobody has read from for so long does not count in its lane.
+const UNREAD: Millis = Millis::new(1_000.0);
+
 /// What is shown of the path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathState {
@@ -118,7 +121,7 @@ impl Engine {
 
     /// Why a request cannot be sent now, as far as the path and the lane go.
     pub(super) fn held(&self, request: &Request, now: Millis) -> Option<WaitReason> {
-        self.held_beside(self.lane(request.host), request, now)
+        self.held_beside(self.lane(request.host, now), request, now)
     }
 
     /// The same where so many requests are under way in its lane.
@@ -131,23 +134,24 @@ impl Engine {
         if allowed == Allowed::Nothing || allowed == Allowed::Needed && request.marks.ahead {
             return Some(WaitReason::Held);
         }
-        let is_full = lane >= max_in_flight || self.is_full(request);
+        let is_full = lane >= max_in_flight || self.is_full(request, now);
         (is_bulk(request) && is_full).then_some(WaitReason::Window)
     }
 
     /// How many requests are under way in a lane. What playback needs to know first is not counted
     /// (R81).
-    fn lane(&self, host: u32) -> u32 {
-        let lane = self.requests.iter().filter(|other| other.host == host && takes_place(other));
+    fn lane(&self, host: u32, now: Millis) -> u32 {
+        let lane =
+            self.requests.iter().filter(|other| other.host == host && takes_place(other, now));
         lane.count() as u32
     }
 
     /// Whether as many ranges of its resource are under way as may be (R81).
-    fn is_full(&self, request: &Request) -> bool {
+    fn is_full(&self, request: &Request, now: Millis) -> bool {
         let same = |other: &&Request| {
             other.marks.resource == request.marks.resource
                 && other.host == request.host
-                && takes_place(other)
+                && takes_place(other, now)
         };
         let ranges = || self.requests.iter().filter(same).count() as u32;
         request.wanted.ranged && ranges() >= request.ranges
@@ -183,7 +187,7 @@ impl Engine {
             Allowed::Nothing => true,
             Allowed::Needed if request.marks.ahead => true,
             Allowed::Needed => {
-                max_in_flight == 1 && is_bulk(request) && self.lane(request.host) > 1
+                max_in_flight == 1 && is_bulk(request) && self.lane(request.host, now) > 1
             }
             Allowed::All => false,
         };
@@ -229,15 +233,32 @@ impl Engine {
         order
     }
 
+    /// Nobody reads a body on: if that stays so, there is room in its lane.
+    pub(super) fn handle_unread(&mut self, host: u32, now: Millis) {
+        if !self.is_crowded {
+            return;
+        }
+        for request in &mut self.requests {
+            let waits = matches!(request.state, State::Waiting(WaitReason::Window));
+            let due = now + UNREAD;
+            let is_later = request.timers.at(Timer::Retry).is_some_and(|at| at > due);
+            if waits && is_later && request.host == host {
+                request.timers.set(Timer::Retry, due);
+                self.actions.push(Action::Changed);
+            }
+        }
+    }
+
     /// What waits for the plan or for its lane, and may go now, is due: as many as there is room
     /// for.
     pub(super) fn release_held(&mut self, now: Millis) {
         let held = self.in_order(is_held);
-        if held.is_empty() {
+        self.is_crowded = !held.is_empty();
+        if !self.is_crowded {
             return;
         }
         let mut lanes = vec![0; self.hosts.len()];
-        for request in self.requests.iter().filter(|request| takes_place(request)) {
+        for request in self.requests.iter().filter(|request| takes_place(request, now)) {
             lanes[request.host as usize] += 1;
         }
         for id in held {
@@ -330,7 +351,12 @@ pub(super) const fn is_held(request: &Request) -> bool {
     matches!(request.state, State::Waiting(WaitReason::Held | WaitReason::Window))
 }
 
-/// Whether a request counts in the window of its lane.
-fn takes_place(request: &Request) -> bool {
-    is_bulk(request) && is_under_way(request)
+/// Whether a request counts in the window of its lane. A body that nobody reads, such as one whose
+/// buffer is full, must not keep another's from being filled.
+fn takes_place(request: &Request, now: Millis) -> bool {
+    let is_read = match &request.state {
+        State::Body(body) => body.stall.is_awaited() || now - body.last_at < UNREAD,
+        state => matches!(state, State::Headers),
+    };
+    is_bulk(request) && is_read
 }

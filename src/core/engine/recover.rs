@@ -418,6 +418,7 @@ impl Engine {
         // These waits are ended from elsewhere; the timer is their limit.
         let is_held = matches!(reason, WaitReason::Held | WaitReason::Offline | WaitReason::Window);
         let delay = if is_held { self.config.hold_limit } else { delay };
+        self.is_crowded |= is_held;
         self.await_plan(now);
         let request = &mut self.requests[index];
         // Who is put off again in a queue goes on to wait.
