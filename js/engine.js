@@ -80,9 +80,6 @@ export class Engine {
   #playback = {};
   /** @type {Slots} */
   #slots;
-  #onNetwork = () => {
-    this.#call(sayOnline);
-  };
   /** @type {Deferred<boolean>} whether the module is too late for what failed without it */
   #late = new Deferred();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -124,11 +121,9 @@ export class Engine {
     if (isThere) this.#takeCharge();
     /** Resolves to whether the engine is in charge, or has failed open. */
     this.ready = isThere ? Promise.resolve(true) : this.#boot(load);
-    for (const type of ['online', 'offline']) {
-      globalThis.addEventListener?.(type, this.#onNetwork);
-    }
     this.#offPath = watchPath((sample) => {
       this.#seen = sample;
+      this.#call(sayOnline);
       this.#tellPath();
     });
     this.#offTrap = onTrap({
@@ -169,7 +164,7 @@ export class Engine {
     for (const [transfer, ladder] of this.#laddered) {
       if (ladder.isCold) this.#adopt(transfer, ladder);
     }
-    this.#onNetwork();
+    this.#call(sayOnline);
   }
 
   /** Whoever has hooks has a counsel, once that is loaded. */
@@ -685,9 +680,6 @@ export class Engine {
     if (this.#destroyed) return;
     this.#destroyed = true;
     clearTimeout(this.#lateTimer);
-    for (const type of ['online', 'offline']) {
-      globalThis.removeEventListener?.(type, this.#onNetwork);
-    }
     for (const [transfer, ladder] of [...this.#laddered]) {
       ladder.abort();
       transfer.fail(destroyed());

@@ -23,8 +23,11 @@ const between = (low, high) => (/** @type {unknown} */ value) =>
   typeof value === 'number' && value >= low && value <= high;
 
 const DAY = 86_400_000;
-const span = must(between(1, DAY), `a number of milliseconds between 1 and ${DAY}`);
-const wait = must(between(0, DAY), `a number of milliseconds between 0 and ${DAY}`);
+/** @param {number} low @param {number} high @param {string} [of] */
+const number = (low, high, of = '') =>
+  must(between(low, high), `a number${of} between ${low} and ${high}`);
+const span = number(1, DAY, ' of milliseconds');
+const wait = number(0, DAY, ' of milliseconds');
 const mode = must((value) => EXHAUSTED.includes(value), `one of ${EXHAUSTED.join(', ')}`);
 const flag = must((value) => typeof value === 'boolean', 'true or false');
 const hook = must((value) => typeof value === 'function', 'a function');
@@ -32,9 +35,7 @@ const record = must(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   'an object',
 );
-const seconds = must(between(0.01, 3600), 'a number of seconds between 0.01 and 3600');
-const number = (/** @type {number} */ low, /** @type {number} */ high) =>
-  must(between(low, high), `a number between ${low} and ${high}`);
+const seconds = number(0.01, 3600, ' of seconds');
 const whole = (/** @type {number} */ low, /** @type {number} */ high) =>
   must(
     (value) => Number.isInteger(value) && between(low, high)(value),
@@ -84,7 +85,7 @@ const HOOKS = {
 /** @type {Record<string, Check>} */
 const BACKOFF = {
   base: span,
-  factor: must(between(1, 100), 'a number between 1 and 100'),
+  factor: number(1, 100),
   cap: span,
 };
 

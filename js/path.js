@@ -72,11 +72,13 @@ export function watchPath(report) {
   listen(connection(), 'change');
   // Only hidden pages are frozen, so that a freeze tells nothing new.
   listen(document, 'visibilitychange resume');
-  ask(() => navigator.getBattery()).then((found) => {
-    battery = found;
+  const found = async () => {
+    battery = await navigator.getBattery();
     listen(battery, 'chargingchange');
     update();
-  });
+  };
+  // Where there is none, or the page may not know.
+  found().catch(() => {});
   update();
   return () => controller.abort();
 }
@@ -105,30 +107,14 @@ function read(battery) {
 function interfaceOf(type) {
   if (type === 'ethernet') return 'wired';
   if (!type || type === 'none') return 'unknown';
-  return known(PATH.interface, type, 'other');
+  const word = /** @type {any} */ (type);
+  return PATH.interface.includes(word) ? word : 'other';
 }
-
-/**
- * @template T
- * @param {readonly T[]} words
- * @param {unknown} word
- * @param {T} [otherwise] `unknown` by default
- */
-const known = (words, word, otherwise = words[0]) => words.find((it) => it === word) ?? otherwise;
 
 /** Chromium's; `lib.dom` does not know it. @returns {any} */
 function connection() {
   try {
     return /** @type {any} */ (globalThis.navigator).connection;
-  } catch {
-    return undefined;
-  }
-}
-
-/** What the browser answers, or nothing where it cannot or will not. @param {() => any} call */
-async function ask(call) {
-  try {
-    return await call();
   } catch {
     return undefined;
   }

@@ -24,6 +24,11 @@ fn learn(world: &mut World, site: Site, host: u32, after: f64) {
     }
 }
 
+fn learn_once(world: &mut World, after: f64) {
+    world.start(ask(Site::Segment).always(ok(9.0).after(after)));
+    world.drive_until_idle();
+}
+
 /// How long the headers of each attempt that timed out had been waited for.
 fn bounds(world: &World, id: u32) -> Vec<f64> {
     let mut sent = 0.0;
@@ -108,6 +113,26 @@ fn r16_the_half_that_a_slow_host_cannot_use_leaves_the_bound_that_there_was() {
 }
 
 #[test]
+fn r16_a_host_whose_answers_vary_is_waited_for_as_late_as_they_come() {
+    let mut world = World::new();
+    for _ in 0..20 {
+        learn_once(&mut world, 500.0);
+        learn_once(&mut world, 2_500.0);
+    }
+    let bound = first_bound(&mut world, Some(4_000.0));
+    assert!(bound > 2_500.0, "{bound}, and 1.5 s is what they take in the mean");
+}
+
+#[test]
+fn r16_a_host_that_was_slow_once_is_taken_for_what_it_is_now() {
+    let mut world = used_to(5_000.0);
+    for _ in 0..60 {
+        learn_once(&mut world, 20.0);
+    }
+    assert_near(first_bound(&mut world, Some(4_000.0)), 2_000.0);
+}
+
+#[test]
 fn r16_what_is_learned_is_learned_of_one_host() {
     let mut world = used_to(2_500.0);
     learn(&mut world, Site::Segment, 1, 20.0);
@@ -145,6 +170,23 @@ fn r16_the_second_try_is_not_cut_at_half_of_what_is_left() {
     world.drive_until_idle();
     world.finished_at(id);
     assert_eq!(world.sent_at(id).len(), 2, "half of 5 s would be less than 2.7 s");
+}
+
+#[test]
+fn r16_the_last_try_has_300_ms_however_little_time_is_left() {
+    for seed in 0..20 {
+        let mut world = World::seeded(seed);
+        world.playback(Some(0.0), None);
+        let late = reject().after(2_850.0);
+        let ask = ask(Site::Segment).alternatives(Alternatives::Some);
+        let id = world.start(ask.answers([late, hang()]));
+        world.drive_until_idle();
+        let sent = world.sent_at(id);
+        if sent.len() > 1 {
+            assert!(sent[1] < 3_000.0, "{sent:?}");
+            assert_near(bounds(&world, id)[0], 300.0);
+        }
+    }
 }
 
 #[test]
