@@ -673,3 +673,17 @@ fn r91_a_host_has_shown_nothing_where_its_parts_are_of_no_use() {
         assert_eq!(asks(&world, id), [expected]);
     }
 }
+
+/// What has no body has no length to fall short of, whatever its head announces.
+#[test]
+fn r28_a_length_without_a_body_is_no_promise() {
+    let announced = whole(FILE).parts([Part::End { gap: 5.0 }]);
+    let mut world = World::new();
+    let head = world.start(ask(Site::Segment).without_body().always(announced.clone()));
+    let unchanged = world.start(ask(Site::Segment).always(announced.status(304)));
+    world.drive_until_idle();
+    for id in [head, unchanged] {
+        world.finished_at(id);
+        assert_eq!(world.sent_at(id).len(), 1);
+    }
+}

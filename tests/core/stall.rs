@@ -192,3 +192,24 @@ fn a_server_whose_every_body_pauses_longer_than_the_bound_gets_one_through() {
     world.drive_until_idle();
     assert!(world.finished_at(id) < 60_000.0, "each silence that was cut widens the next bound");
 }
+
+/// The buffer has to pay for the rest of the body as well (here 2 of 8 s).
+#[test]
+fn r16_what_is_left_of_a_body_takes_its_part_of_the_buffer() {
+    let mut world = World::new();
+    for _ in 0..4 {
+        // 1 Mbit/s.
+        world.start(ask(Site::Segment).answers([status(200).parts([
+            Part::Chunk { gap: 0.0, bytes: 0.0 },
+            Part::Chunk { gap: 1_000.0, bytes: 125_000.0 },
+            Part::End { gap: 0.0 },
+        ])]));
+        world.drive_until_idle();
+    }
+    world.playback(Some(8_000.0), None);
+    let began = world.now;
+    let id = world.start(ask(Site::Segment).answers([silent(10.0).length(250_010.0), ok(9.0)]));
+    world.drive_until_idle();
+    let silence = world.sent_at(id)[1] - began - 70.0;
+    assert!((2_800.0..3_900.0).contains(&silence), "half of 8 s less 2 s: {silence}");
+}
