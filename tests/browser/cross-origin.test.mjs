@@ -64,7 +64,7 @@ async function serveMedia(exposed) {
     if (exposed) response.setHeader('access-control-expose-headers', exposed);
     const isFirst = seen.length === 1;
     if (isFirst && name.startsWith('busy')) {
-      response.writeHead(429, { 'retry-after': LONG, 'content-length': 0 }).end();
+      response.writeHead(429, { 'retry-after': `${LONG}`, 'content-length': 0 }).end();
       return;
     }
     const from = Number(/^bytes=(\d+)-/.exec(headers.range ?? '')?.[1] ?? 0);

@@ -179,3 +179,19 @@ fn what_the_browser_repeats_is_no_news() {
     let news = world.engine.log().filter(|entry| entry.event == LogEvent::Network);
     assert_eq!(news.map(|entry| entry.detail).collect::<Vec<_>>(), [0]);
 }
+
+/// A breaker stands still without a network, and must not be asked over and over meanwhile.
+#[test]
+fn p4_a_probe_that_is_due_without_a_network_waits_for_it() {
+    let mut world = World::new();
+    world.outage(0, 0.0, 20_000.0, status(500));
+    let all: Vec<_> = (0..6).map(|_| world.start(ask(Site::Segment))).collect();
+    world.drive_until(2_000.0);
+    world.online(false);
+    let late = world.start(ask(Site::Segment));
+    world.at(60_000.0, |world| world.online(true));
+    world.drive_until_idle();
+    for id in all.into_iter().chain([late]) {
+        assert!(world.finished_at(id) > 60_000.0);
+    }
+}

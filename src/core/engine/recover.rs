@@ -74,6 +74,10 @@ impl Engine {
                 };
                 if is_over {
                     self.give_up(index, Reason::HoldLimit, now);
+                } else if !self.online && !self.config.naive {
+                    // Breakers stand still meanwhile, and name times that have passed.
+                    let wait = Wait { delay: Millis::ZERO, reason: WaitReason::Offline };
+                    self.wait(index, wait, now);
                 } else {
                     self.depart(index, now);
                 }
