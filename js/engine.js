@@ -90,6 +90,8 @@ export class Engine {
   /** What the embedder knows of the path, over what the browser says. */
   #said = {};
   #seen = {};
+  /** When its time in the background is over, negative where it is not. */
+  #until = -1;
   #consent = false;
   #offPath = () => {};
   /** Whether new requests go through the engine; `false` sends them on the small ladder. */
@@ -525,7 +527,8 @@ export class Engine {
       if (numbers) this.#call((driver) => driver.advise(number, Float64Array.from(numbers)));
     }
     const { origin } = new URL(response.url || url, globalThis.document?.baseURI);
-    if (!isVeiled(response) || this.#diagnosed.has(origin)) return;
+    const { size } = this.#diagnosed;
+    if (size >= EXHAUSTIONS || !isVeiled(response) || this.#diagnosed.has(origin)) return;
     this.#diagnosed.add(origin);
     const { diagnose } = await import('./diagnostics.js');
     const event = diagnose(origin, response);
@@ -537,7 +540,8 @@ export class Engine {
 
   #tellPath() {
     const codes = parseSample({ ...this.#seen, ...this.#said });
-    const left = codes.pop();
+    codes.pop();
+    const left = this.#until < 0 ? -1 : Math.max(0, this.#until - performance.now());
     const packed = codes.reduceRight((sum, code) => sum * 8 + code, 0);
     this.#tell(FACT.path, 0, packed, left);
   }
@@ -603,7 +607,8 @@ export class Engine {
 
   /** @param {Partial<import('./index.d.ts').PathSample>} sample */
   reportPath = (sample) => {
-    parseSample(sample);
+    const left = /** @type {number} */ (parseSample(sample).pop());
+    this.#until = left < 0 ? left : performance.now() + left;
     this.#said = { ...sample };
     this.#tellPath();
   };

@@ -77,6 +77,7 @@ export function isHoldfastError(value) {
 
 /** What each class says after "the server" or instead of it. */
 const WHAT = /** @type {Record<string, string>} */ ({
+  'bad-range': 'another part came than the one that was asked for, or none',
   changed: 'it changed while it was fetched, or cannot be shown to be the same',
   empty: 'the body was empty',
   intercepted: 'a page came where media was asked for (a captive portal?)',

@@ -29,7 +29,7 @@ export class Ladder {
   #transfer;
   #attempts = 0;
   /** The last attempt that failed. */
-  #failed = 0;
+  #failed = -1;
   #stopped = false;
   #mayGoOn;
   #startedAt = performance.now();
@@ -111,7 +111,8 @@ export class Ladder {
     // What is final for everybody needs nobody's leave, unless a hook may think otherwise.
     if ((!final || this.#transfer.request.hooks.bits) && (!(await this.#mayGoOn) || this.#stopped))
       return;
-    const delay = DELAYS[this.#attempts - 1];
+    // One that goes on with a body has sent nothing itself.
+    const delay = DELAYS[Math.max(this.#attempts - 1, 0)];
     if (!final && !this.#transfer.isFinal && delay !== undefined) {
       response?.body?.cancel().catch(() => {});
       this.#transfer.cut();

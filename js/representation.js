@@ -16,7 +16,7 @@ export const tag = (text) =>
  *
  * @param {Response} response
  */
-export function headOf({ headers, ok, status, type, url }) {
+export function headOf({ headers, ok, redirected, status, type, url }) {
   // RFC 9110, 14.4. What makes no sense is not there.
   const place = /^bytes (?:(\d+)-(\d+)|\*)\/(\d+|\*)$/i.exec(headers.get('content-range') ?? '');
   const [first, last, total] = [1, 2, 3].map((group) => count(place?.[group]));
@@ -24,18 +24,20 @@ export function headOf({ headers, ok, status, type, url }) {
   const etag = headers.get('etag');
   const coding = headers.get('content-encoding');
   const kind = (headers.get('content-type') ?? '').split(';')[0].trim().toLowerCase();
-  const isOpen = type !== 'cors';
+  const isOpen = type === 'basic';
   // With `*` this field can be read as well, and what is not there is not hidden.
   const exposed = headers.get('access-control-expose-headers') ?? '';
   const isTold = isOpen || /\*|content-encoding/i.test(exposed);
   return [
     status,
     ...(isPlace ? [first, last, total] : [NaN, NaN, NaN]),
-    count(headers.get('content-length')),
+    // Of a response that was made here, it may be the length of what it was made from.
+    type === 'default' ? NaN : count(headers.get('content-length')),
     tag(etag),
     Number(etag?.startsWith('W/') ?? false),
     tag(headers.get('last-modified')),
-    tag(`${/^\w+:\/\/[^/?#]*/.exec(url)?.[0]} ${kind}`),
+    // Validators are those of one resource (RFC 9110, 8.8), and a redirection may lead to another.
+    tag(`${(redirected ? /^[^?#]*/ : /^\w+:\/\/[^/?#]*/).exec(url)?.[0]} ${kind}`),
     coding === null ? (isTold ? 0 : 2) : Number(!/^(identity)?$/i.test(coding)),
     Number(isOpen),
     ok ? NaN : retryAfterOf(headers, Date.now()),

@@ -36,6 +36,13 @@ export function describe(input, options) {
   // Where the browser knows how: it yields to what is needed (Fetch, "priority").
   if (ahead) init.priority ??= 'low';
   const headers = new Headers(init.headers ?? request?.headers);
+  // Some can be read once.
+  if (init.headers) init.headers = headers;
+  // Any init takes these from a request (Fetch, 5.4).
+  if (request) {
+    init.referrer ??= request.referrer;
+    init.referrerPolicy ??= request.referrerPolicy;
+  }
   const range = headers.get('range');
   const [, first, last] = /^bytes=(\d+)-(\d*)$/.exec(range ?? 'bytes=0-') ?? [];
   const whole = init.integrity || request?.integrity || headers.has('if-range');

@@ -15,7 +15,7 @@ const READERS = /** @type {const} */ (['arrayBuffer', 'blob', 'bytes', 'formData
 export function stitch(transfer, response) {
   const { status, statusText, headers } = response;
   // An opaque response is of use only as the browser made it.
-  if (status === 0) return response;
+  if (status < 200 || status > 599) return response;
   const bodiless = NULL_BODY.includes(status);
   // Chromium gives these a body all the same, and its end is what ends the transfer.
   if (bodiless) void transfer.read(0).catch(() => {});

@@ -78,6 +78,9 @@ export class Transfer {
   /** The attempt under way. */
   #flying = 0;
   #released = false;
+  /** @type {Body | undefined} the body that was read from last, and whether bytes were given since it started */
+  #from;
+  #gave = false;
   /** @type {string | undefined} */
   #shown;
   #settled = false;
@@ -180,6 +183,12 @@ export class Transfer {
   async read(wanted) {
     for (;;) {
       const body = await this.#body.promise;
+      const isOther = this.#from !== body && !body.follows;
+      this.#from = body;
+      if (isOther && this.#gave) {
+        this.#gave = false;
+        return RESTART;
+      }
       const left = this.#left;
       this.#left = undefined;
       if (left) return left;
@@ -187,11 +196,10 @@ export class Transfer {
       if (chunk === LOST) {
         // Waits for what is decided: another body, or the verdict.
         if (this.#current === body) this.#expectBody();
-        const { follows } = await this.#body.promise;
-        if (!follows) return RESTART;
         continue;
       }
       this.#lastAt = performance.now();
+      this.#gave = true;
       if (chunk === null) this.#settle();
       else if (this.request.streaming) this.#released = true;
       return chunk;
@@ -216,7 +224,7 @@ export class Transfer {
       return;
     }
     const { type, headers } = this.#response ?? {};
-    const etag = this.#lastAt > 0 && type !== 'cors' ? headers?.get('etag') : undefined;
+    const etag = this.#lastAt > 0 && type === 'basic' ? headers?.get('etag') : undefined;
     askForPart(init, this.request.input, first, last, etag);
   }
 

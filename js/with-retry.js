@@ -28,6 +28,8 @@ export function wrap(transport, engine, site) {
       {
         // A transport's nothing may be what it has.
         noBody: true,
+        // It gives the part that was asked for.
+        inOne: true,
         async fetch(/** @type {unknown} */ _, /** @type {RequestInit} */ { signal }) {
           result = await transport(input, { ...init, signal });
           return asResponse(result);

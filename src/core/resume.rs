@@ -176,7 +176,9 @@ impl Wanted {
             (206, _) => !self.ranged && !is_part,
             _ => self.ranged,
         };
-        !self.partial || !self.exact && is_other
+        // Of what is encoded nothing can be counted.
+        let is_encoded = new.coding == Coding::Encoded && !is_part;
+        !self.partial || is_encoded || !self.exact && is_other
     }
 }
 
@@ -223,6 +225,9 @@ pub fn fit(
         Ask::Part(first, last) => ((first, last), true),
     };
     let length = new.length.filter(|_| new.coding == Coding::Identity);
+    if is_part && kept == 0.0 && new.coding == Coding::Encoded {
+        return Err(Misfit::Hidden);
+    }
     if kept == 0.0 && wanted.takes_as_is(is_part, status, new) {
         return Ok(Fit { skip: 0.0, take: f64::INFINITY, whole: length.filter(|_| partial) });
     }

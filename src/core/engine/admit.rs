@@ -71,7 +71,9 @@ impl Engine {
                 }
             }
             Admission::Held(reason) => {
+                let host = self.requests[index].host;
                 self.wait(index, Wait { delay: Millis::ZERO, reason }, now);
+                self.handle_unread(host, now);
             }
             Admission::Later(reason, at) => self.defer(index, reason, at, now),
             Admission::Never(reason) => self.give_up(index, reason, now),

@@ -233,9 +233,13 @@ impl Engine {
         order
     }
 
-    /// Nobody reads a body on: if that stays so, there is room in its lane.
+    /// Where nobody reads a body on, and that stays so, there is room in its lane.
     pub(super) fn handle_unread(&mut self, host: u32, now: Millis) {
-        if !self.is_crowded {
+        let is_unread = |other: &Request| {
+            let State::Body(body) = &other.state else { return false };
+            other.host == host && !body.stall.is_awaited()
+        };
+        if !self.is_crowded || !self.requests.iter().any(is_unread) {
             return;
         }
         for request in &mut self.requests {

@@ -14,6 +14,7 @@ use crate::core::hook::{Answer, Hook, SHOULD_RETRY};
 use crate::core::log::LogEvent;
 use crate::core::recovery::{Recovery, recovered, recovery};
 use crate::core::request::{LastFailure, Pending, Request, RequestId, State};
+use crate::core::resume::Ask;
 use crate::core::retry::{
     Alternatives, Situation, Wait, WaitReason, asked_by_hook, hold_interval, holds, may_repeat,
     next_naive, next_on_hold, next_on_ladder,
@@ -180,6 +181,9 @@ impl Engine {
         let released = self.is_stuck(&self.requests[index], now);
         let goes_on = progress >= WORTH && self.way_on(&self.requests[index], now).is_some();
         let request = &mut self.requests[index];
+        // Browsers refuse an encoded part themselves.
+        let is_part = matches!(request.ask, Ask::Part(..));
+        request.in_one |= is_part && request.kept == 0.0 && outcome == Outcome::Rejected;
         let blameless = blameless || goes_on;
         let counts = counts && !goes_on;
         let host = &mut self.hosts[number];

@@ -1,12 +1,13 @@
 //! What is asked for next of a body, and what becomes of its end (R20 to R22, R91).
 
 use super::{Action, Engine};
+use crate::core::backoff::FLOOR;
 use crate::core::breaker::Evidence;
 use crate::core::classify::Outcome;
 use crate::core::clock::Millis;
 use crate::core::request::{Request, State};
 use crate::core::resume::{Ask, Coding, ContentRange, Fit, Misfit, Representation, fit};
-use crate::core::retry::WaitReason;
+use crate::core::retry::{Wait, WaitReason};
 use crate::core::site::{Site, SiteClass};
 
 /// Less than so many bytes, or than a tenth, are sooner fetched again than fitted to others, unless
@@ -194,18 +195,23 @@ impl Engine {
     pub(super) fn go_on(&mut self, index: usize, now: Millis) {
         self.sample(index);
         self.report_health(index, Evidence::Success, false, now);
-        self.keep(index);
+        let is_much = self.keep(index) >= WORTH;
         let request = &mut self.requests[index];
         let (id, attempt) = (request.id, request.attempts);
         request.timers.stop_all();
         request.legs += 1;
-        request.ladder = request.ladder.saturating_sub(1);
-        request.unfailed = true;
-        request.state = State::Waiting(WaitReason::Backoff);
-        request.since = now;
         self.actions.push(Action::Ended { request: id, attempt });
-        self.actions.push(Action::Changed);
-        self.depart(index, now);
+        if is_much {
+            request.ladder = request.ladder.saturating_sub(1);
+            request.unfailed = true;
+            request.state = State::Waiting(WaitReason::Backoff);
+            request.since = now;
+            self.actions.push(Action::Changed);
+            self.depart(index, now);
+        } else {
+            // A server that gives crumbs is asked no more often than one that fails.
+            self.wait(index, Wait { delay: FLOOR, reason: WaitReason::Backoff }, now);
+        }
     }
 
     /// A body that came without a failure before it is a sample of the bandwidth (R64).
