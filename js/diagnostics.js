@@ -15,9 +15,9 @@ const GAINS = {
  * @param {Response} response that hides some of it, or does not send it
  * @returns {import('./index.d.ts').Diagnostic}
  */
-export function diagnose(origin, { status, headers }) {
+export function diagnose(origin, { headers }) {
   const isAll = !headers.has('date') && !headers.has('etag');
-  const of = isAll ? Object.keys(GAINS) : [status === 206 ? 'Content-Range' : 'Retry-After'];
+  const of = isAll ? Object.keys(GAINS) : ['Content-Range'];
   const missing = of.filter((name) => !headers.has(name));
   const names = missing.join(', ');
   const gains = missing.map((name) => GAINS[name]).join('; ');

@@ -18,8 +18,6 @@ export function isVeiled({ type, status, headers }) {
   return (
     type === 'cors' &&
     // Every server sends a date; where that cannot be read, most likely nothing was exposed.
-    ((isHidden('date') && isHidden('etag')) ||
-      (status === 206 && isHidden('content-range')) ||
-      ((status === 429 || status === 503) && isHidden('retry-after')))
+    ((isHidden('date') && isHidden('etag')) || (status === 206 && isHidden('content-range')))
   );
 }

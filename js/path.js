@@ -7,7 +7,7 @@
  * | cost         | `connection.saveData`           | Chromium                                   |
  * | reachability | `onLine`; `connection.type`     | all; Chromium on Android and ChromeOS      |
  * | interface    | `connection.type`               | Chromium on Android and ChromeOS           |
- * | power        | `getBattery()`                  | Chromium, windows; never sees low-power    |
+ * | power        |                                 | nobody; `getBattery` sees no low-power mode |
  * | thermal      |                                 | nobody; the load of a processor is no heat |
  * | execution    | `visibilityState`               | all windows; no browser names a deadline   |
  *
@@ -48,15 +48,12 @@ const VISIBILITIES = { hidden: 'background', visible: 'foreground' };
  */
 export function watchPath(report) {
   const scope = /** @type {any} */ (globalThis);
-  const { navigator, document } = scope;
   const controller = new AbortController();
   const { signal } = controller;
-  /** @type {any} */
-  let battery;
   let last = '';
 
   const update = () => {
-    const sample = read(battery);
+    const sample = read();
     const words = Object.values(sample).join();
     if (words === last || signal.aborted) return;
     last = words;
@@ -71,23 +68,13 @@ export function watchPath(report) {
   listen(scope, 'online offline pageshow');
   listen(connection(), 'change');
   // Only hidden pages are frozen, so that a freeze tells nothing new.
-  listen(document, 'visibilitychange resume');
-  const found = async () => {
-    battery = await navigator.getBattery();
-    listen(battery, 'chargingchange');
-    update();
-  };
-  // Where there is none, or the page may not know.
-  found().catch(() => {});
+  listen(scope.document, 'visibilitychange resume');
   update();
   return () => controller.abort();
 }
 
-/**
- * @param {{ charging?: boolean } | undefined} battery
- * @returns {Readonly<PathSample>}
- */
-function read(battery) {
+/** @returns {Readonly<PathSample>} */
+function read() {
   const { navigator, document } = globalThis;
   const { type, saveData } = connection() ?? {};
   const isOffline = navigator?.onLine === false || type === 'none';
@@ -97,7 +84,7 @@ function read(battery) {
     // That a browser says "online" proves nothing.
     reachability: isOffline ? 'none' : 'unknown',
     interface: interfaceOf(type),
-    power: battery ? (battery.charging ? 'external' : 'battery') : 'unknown',
+    power: 'unknown',
     thermal: 'unknown',
     execution: VISIBILITIES[document?.visibilityState] ?? 'unknown',
   });

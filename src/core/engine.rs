@@ -237,6 +237,8 @@ impl Engine {
             skip,
             take,
         });
+        // Perhaps nobody ever reads it.
+        self.handle_unread(host, now);
         if recovered && !self.config.naive {
             self.hurry(Hurry::HostBack(host), now);
         }
