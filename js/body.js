@@ -37,7 +37,6 @@ export class Body {
   #reader;
   /** @type {Uint8Array | undefined} a chunk that was looked at and not yet passed on */
   #held;
-  #awaited = false;
   #cut = false;
   #isDraining = false;
   #integrity;
@@ -51,6 +50,8 @@ export class Body {
   received = 0;
   /** @type {'open' | 'whole' | 'lost' | 'page'} */
   state = 'open';
+  /** Whether somebody waits for a chunk right now. */
+  isAwaited = false;
   /** Whether it goes on where the body before it stopped. */
   follows = false;
   /** Whether it is not the whole body that was asked for. */
@@ -73,11 +74,6 @@ export class Body {
   /** Whether the declared type is reason enough to look before the head is passed on. */
   get suspicious() {
     return this.#integrity?.suspicious ?? false;
-  }
-
-  /** Whether somebody waits for a chunk right now. */
-  get isAwaited() {
-    return this.#awaited;
   }
 
   /** Reads the first chunk and keeps it. Resolves to whether the body may be passed on. */
@@ -105,14 +101,14 @@ export class Body {
       if (this.state === 'whole') return null;
       let result = END;
       if (this.#take > 0) {
-        this.#awaited = true;
+        this.isAwaited = true;
         this.monitor.reading();
         try {
           result = await (this.#reader?.read() ?? END);
         } catch (error) {
           return this.#lose('lost', () => this.monitor.lost(error));
         } finally {
-          this.#awaited = false;
+          this.isAwaited = false;
         }
       }
       if (this.#cut) return LOST;

@@ -1,6 +1,8 @@
 // @ts-check
 /** What is lost where CORS hides header fields, in words (R22). */
 
+/** @typedef {import('./index.d.ts').EngineState} EngineState */
+
 /** What there is to gain from each. @type {Record<string, string>} */
 const GAINS = {
   'Content-Encoding': 'bodies that stopped are fetched on by their missing bytes alone',
@@ -10,12 +12,18 @@ const GAINS = {
   'Retry-After': 'requests come when the server wants them to',
 };
 
+/** So many origins are told of; where each segment has its own, the first say it all. */
+const ORIGINS = 100;
+
 /**
- * @param {string} origin
  * @param {Response} response that hides some of it, or does not send it
- * @returns {import('./index.d.ts').Diagnostic}
+ * @param {string} url that was asked for
+ * @param {EngineState['diagnostics']} told so far
+ * @returns {import('./index.d.ts').Diagnostic | undefined} nothing where the origin is told of
  */
-export function diagnose(origin, { headers }) {
+export function diagnose({ headers, url: answered }, url, told) {
+  const { origin } = new URL(answered || url, globalThis.document?.baseURI);
+  if (told.length >= ORIGINS || told.some((event) => event.origin === origin)) return undefined;
   const isAll = !headers.has('date') && !headers.has('etag');
   const of = isAll ? Object.keys(GAINS) : ['Content-Range'];
   const missing = of.filter((name) => !headers.has(name));

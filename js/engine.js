@@ -85,8 +85,6 @@ export class Engine {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #lateTimer;
   #offTrap;
-  /** The origins that hide what would be of use. @type {Set<string>} */
-  #diagnosed = new Set();
   /** What the embedder knows of the path, over what the browser says. */
   #said = {};
   #seen = {};
@@ -190,8 +188,7 @@ export class Engine {
 
   /** @param {EngineState['mode']} mode */
   #setMode(mode) {
-    this.#slots.state = Object.freeze({ ...this.#slots.state, mode });
-    this.#slots.touch();
+    this.#slots.set({ mode });
   }
 
   /**
@@ -339,7 +336,7 @@ export class Engine {
     if (request.signal?.aborted) transfer.fail(request.signal.reason);
     else if (this.#driver && this.enabled) this.#drive(transfer);
     else {
-      this.#carry(transfer, this.enabled && this.#slots.state.mode === 'starting');
+      this.#carry(transfer, this.enabled && this.state.mode === 'starting');
     }
     return transfer;
   }
@@ -487,9 +484,10 @@ export class Engine {
       const { scope, wait, expiry } = judged;
       this.#call((driver) => {
         sayOnline(driver);
-        if (response) void this.#hear(this.#transfers.get(id), response).catch(() => {});
+        const transfer = this.#transfers.get(id);
+        if (transfer && response) this.#hear(transfer.request, response).catch(() => {});
         const facts = response ? [...headOf(response), scope, wait, expiry] : [];
-        this.#transfers.get(id)?.arrived(number, response, error);
+        transfer?.arrived(number, response, error);
         driver.settled(id, number, Float64Array.from(facts), performance.now());
       });
     };
@@ -513,12 +511,10 @@ export class Engine {
   /**
    * What a response says besides. The words for it are loaded where they are needed.
    *
-   * @param {Transfer | undefined} transfer
+   * @param {import('./transfer.js').Request} request
    * @param {Response} response
    */
-  async #hear(transfer, response) {
-    if (!transfer) return;
-    const { url, host } = transfer.request;
+  async #hear({ url, host }, response) {
     const fields = adviceIn(response.headers, this.#options);
     if (fields.some(Boolean)) {
       const { heed } = await import('./advice.js');
@@ -526,16 +522,14 @@ export class Engine {
       const number = this.#hosts.numberOf(host);
       if (numbers) this.#call((driver) => driver.advise(number, Float64Array.from(numbers)));
     }
-    const { origin } = new URL(response.url || url, globalThis.document?.baseURI);
-    const { size } = this.#diagnosed;
-    if (size >= EXHAUSTIONS || !isVeiled(response) || this.#diagnosed.has(origin)) return;
-    this.#diagnosed.add(origin);
+    if (!isVeiled(response)) return;
     const { diagnose } = await import('./diagnostics.js');
-    const event = diagnose(origin, response);
-    const { state } = this.#slots;
-    const diagnostics = Object.freeze([...state.diagnostics, event]);
-    this.#slots.state = Object.freeze({ ...state, diagnostics });
-    this.#slots.touch(() => this.#options.onDiagnostic?.(event));
+    const { diagnostics } = this.state;
+    const event = diagnose(response, url, diagnostics);
+    if (!event) return;
+    this.#slots.set({ diagnostics: Object.freeze([...diagnostics, event]) }, () =>
+      this.#options.onDiagnostic?.(event),
+    );
   }
 
   #tellPath() {
@@ -557,12 +551,10 @@ export class Engine {
 
   /** @param {Transfer} transfer @param {number[]} record */
   #exhausted(transfer, record) {
-    const { onExhausted } = this.#options;
     const event = exhaustedEvent(transfer, record);
-    const { state } = this.#slots;
-    const retryExhausted = Object.freeze([...state.retryExhausted, event].slice(-EXHAUSTIONS));
-    this.#slots.state = Object.freeze({ ...state, retryExhausted });
-    this.#slots.touch(() => {
+    const retryExhausted = [...this.state.retryExhausted, event].slice(-EXHAUSTIONS);
+    const { onExhausted } = this.#options;
+    this.#slots.set({ retryExhausted: Object.freeze(retryExhausted) }, () => {
       if (typeof onExhausted === 'function') onExhausted(event);
     });
   }
@@ -629,8 +621,7 @@ export class Engine {
     this.#declared.clear();
     this.#call((driver) => driver.source(this.#numbers));
     for (const site of SITES.keys()) this.#tell(FACT.alternatives, site);
-    this.#slots.state = Object.freeze({ ...this.#slots.state, retryExhausted: Object.freeze([]) });
-    this.#slots.touch();
+    this.#slots.set({ retryExhausted: Object.freeze([]) });
     if (!counsel && hasHooks(this.#options, source)) await loadCounsel();
     this.#meetCounsel();
   };

@@ -5,19 +5,6 @@ import { FACT } from './names.js';
 
 /** @typedef {import('./pkg/core.js').Driver} Driver */
 
-const FLAGS = {
-  streaming: 1,
-  once: 2,
-  noBody: 4,
-  blocking: 8,
-  optional: 16,
-  directives: 32,
-  ahead: 64,
-  ranged: 128,
-  inOne: 256,
-  seesStatus: 512,
-};
-
 /** Tells the driver what the browser says of the network; `true` proves nothing. @param {Driver} driver */
 export function sayOnline(driver) {
   const online = globalThis.navigator?.onLine !== false;
@@ -50,20 +37,23 @@ export function driverLink(call, id) {
   };
 }
 
-/** What a request is started with, as bits. @param {import('./transfer.js').Request} request */
-export function flagsOf(request) {
-  const { site, url, streaming, once, noBody, optional, ahead, range, inOne } = request;
+/**
+ * What a request is started with, as bits, from the lowest on in the order of `flag` in `src/web/driver.rs`.
+ *
+ * @param {import('./transfer.js').Request} request
+ */
+export function flagsOf({ site, url, range, ...request }) {
   const isReload = site === 'playlist-reload';
-  return (
-    (streaming ? FLAGS.streaming : 0) |
-    (once ? FLAGS.once : 0) |
-    (noBody ? FLAGS.noBody : 0) |
-    (isReload && /[?&]_HLS_msn=/.test(url) ? FLAGS.blocking : 0) |
-    (optional || site === 'steering' ? FLAGS.optional : 0) |
-    (isReload && /[?&]_HLS_(msn|skip)=/.test(url) ? FLAGS.directives : 0) |
-    (ahead ? FLAGS.ahead : 0) |
-    (range === null ? 0 : FLAGS.ranged) |
-    (inOne ? FLAGS.inOne : 0) |
-    (request.keepsRefusal ? FLAGS.seesStatus : 0)
-  );
+  return [
+    request.streaming,
+    request.once,
+    request.noBody,
+    isReload && /[?&]_HLS_msn=/.test(url),
+    request.optional || site === 'steering',
+    isReload && /[?&]_HLS_(msn|skip)=/.test(url),
+    request.ahead,
+    range !== null,
+    request.inOne,
+    request.keepsRefusal,
+  ].reduce((bits, isSet, place) => bits | (isSet ? 1 << place : 0), 0);
 }

@@ -28,7 +28,9 @@ const number = (low, high, of = '') =>
   must(between(low, high), `a number${of} between ${low} and ${high}`);
 const span = number(1, DAY, ' of milliseconds');
 const wait = number(0, DAY, ' of milliseconds');
-const mode = must((value) => EXHAUSTED.includes(value), `one of ${EXHAUSTED.join(', ')}`);
+/** @param {readonly any[]} words */
+const oneOf = (words) => must((value) => words.includes(value), `one of ${words.join(', ')}`);
+const mode = oneOf(EXHAUSTED);
 const flag = must((value) => typeof value === 'boolean', 'true or false');
 const hook = must((value) => typeof value === 'function', 'a function');
 const record = must(
@@ -55,7 +57,7 @@ const CONTAINERS = ['hls', 'webvtt', 'mpeg-ts', 'mp4'];
 
 /** What is final whatever anybody says, and what is no failure. */
 const FIXED = ['451', 'legal', 'aborted', 'success'];
-const action = must((value) => RECOVERIES.includes(value), `one of ${RECOVERIES.join(', ')}`);
+const action = oneOf(RECOVERIES);
 
 /** @type {Check} */
 function recovery(field, value) {
@@ -106,10 +108,7 @@ const SITE = {
   assumeIdentity: flag,
   trustUnexposedRange: flag,
   rangeFirst: flag,
-  container: only(
-    CONTAINED,
-    must((value) => CONTAINERS.includes(value), `one of ${CONTAINERS.join(', ')}`),
-  ),
+  container: only(CONTAINED, oneOf(CONTAINERS)),
   validate: hook,
   singleUse: only(LICENSED, flag),
   refreshBeforeRetry: only(LICENSED, flag),
@@ -140,10 +139,10 @@ const BANDWIDTH = {
 /** @type {Record<string, Check>} */
 const ENGINE = {
   sites: SITES_CHECK,
-  preset: must((value) => value === 'naive' || value === 'full', 'full or naive'),
+  preset: oneOf(['full', 'naive']),
   recovery,
   ...HOOKS,
-  refreshScope: must((value) => value === 'credential' || value === 'url', 'credential or url'),
+  refreshScope: oneOf(['credential', 'url']),
   onAttemptFailed: hook,
   onHostHealth: hook,
   getSite: hook,

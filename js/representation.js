@@ -11,15 +11,25 @@ export const tag = (text) =>
   text === null ? NaN : hash(text) * 2 ** 21 + (hash(`${text.length} ${text}`) >>> 11);
 
 /**
+ * The first byte, the last and the length of the whole (RFC 9110, 14.4); NaN for what is not
+ * there.
+ *
+ * @param {Headers} headers
+ */
+export function placeOf(headers) {
+  const place = /^bytes (?:(\d+)-(\d+)|\*)\/(\d+|\*)$/i.exec(headers.get('content-range') ?? '');
+  return [1, 2, 3].map((group) => count(place?.[group]));
+}
+
+/**
  * The status, what the body is made from, and what a refusal asks to wait; in the order of
  * `src/web/fetch.rs`, NaN for what is not known.
  *
  * @param {Response} response
  */
 export function headOf({ headers, ok, redirected, status, type, url }) {
-  // RFC 9110, 14.4. What makes no sense is not there.
-  const place = /^bytes (?:(\d+)-(\d+)|\*)\/(\d+|\*)$/i.exec(headers.get('content-range') ?? '');
-  const [first, last, total] = [1, 2, 3].map((group) => count(place?.[group]));
+  const [first, last, total] = placeOf(headers);
+  // What makes no sense is not there.
   const isPlace = !(first > last || last >= total);
   const etag = headers.get('etag');
   const coding = headers.get('content-encoding');

@@ -34,6 +34,17 @@ export class Slots {
   }
 
   /**
+   * Replaces slots at once, and tells of it as `touch` does.
+   *
+   * @param {Partial<EngineState>} slots
+   * @param {() => void} [afterwards]
+   */
+  set(slots, afterwards) {
+    this.state = Object.freeze({ ...this.state, ...slots });
+    this.touch(afterwards);
+  }
+
+  /**
    * Something has changed: the slots are read once all that happens now has happened, then
    * the listeners are told, then `afterwards` runs.
    *

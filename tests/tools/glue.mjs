@@ -15,6 +15,9 @@ const UNUSED = /** @type {Array<[what: RegExp, instead: string]>} */ ([
   [/function getStringFromWasm0[\s\S]*?\n\}\n/, ''],
   [/let cachedTextDecoder[\s\S]*?\nfunction decodeText[\s\S]*?\n\}\n/, ''],
   [/ *if \(typeof numBytesDecoded .*\n/, ''],
+  // A fresh instance starts when every driver of the one before is given up (js/module.js).
+  [/ *if \(this\.__wbg_inst !== undefined [^\n]*\n[^\n]*stale object[^\n]*\n *\}\n/g, ''],
+  [/ *Object\.defineProperty\(this, '__wbg_inst'.*\n/, ''],
   [/const DriverFinalization = [\s\S]*?\n\}\);\n/, ''],
   [/ *DriverFinalization\.unregister\(this\);\n/, ''],
   [/ *DriverFinalization\.register\(this, .*\n/, ''],
