@@ -21,11 +21,11 @@ const ORIGINS = 100;
  * @param {EngineState['diagnostics']} told so far
  * @returns {import('./index.d.ts').Diagnostic | undefined} nothing where the origin is told of
  */
-export function diagnose({ headers, url: answered }, url, told) {
+export function diagnose({ headers, status, url: answered }, url, told) {
   const { origin } = new URL(answered || url, globalThis.document?.baseURI);
   if (told.length >= ORIGINS || told.some((event) => event.origin === origin)) return undefined;
   const isAll = !headers.has('date') && !headers.has('etag');
-  const of = isAll ? Object.keys(GAINS) : ['Content-Range'];
+  const of = isAll ? Object.keys(GAINS) : [status === 206 ? 'Content-Range' : 'Retry-After'];
   const missing = of.filter((name) => !headers.has(name));
   const names = missing.join(', ');
   const gains = missing.map((name) => GAINS[name]).join('; ');

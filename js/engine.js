@@ -628,9 +628,8 @@ export class Engine {
 
   /** @param {string} [host] */
   resetHealth = (host) => {
-    if (host !== undefined && !this.#hosts.has(host)) return;
     if (host === undefined) this.#tell(FACT.resetHealth, 0, 0, 1);
-    else this.#tell(FACT.resetHealth, this.#hosts.numberOf(host));
+    else if (this.#hosts.has(host)) this.#tell(FACT.resetHealth, this.#hosts.numberOf(host));
   };
 
   /** @param {string} host */
@@ -676,11 +675,8 @@ export class Engine {
     if (this.#destroyed) return;
     this.#destroyed = true;
     clearTimeout(this.#lateTimer);
-    for (const [transfer, ladder] of [...this.#laddered]) {
-      ladder.abort();
-      transfer.fail(destroyed());
-    }
-    for (const transfer of [...this.#transfers.values()]) transfer.fail(destroyed());
+    const underWay = [...this.#laddered.keys(), ...this.#transfers.values()];
+    for (const transfer of underWay) transfer.cancel(destroyed());
     this.#call((driver) => {
       driver.close();
       // Whoever calls this from within a callback of the driver still stands on its stack.

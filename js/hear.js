@@ -18,6 +18,8 @@ export function isVeiled({ type, status, headers }) {
   return (
     type === 'cors' &&
     // Every server sends a date; where that cannot be read, most likely nothing was exposed.
-    ((isHidden('date') && isHidden('etag')) || (status === 206 && isHidden('content-range')))
+    ((isHidden('date') && isHidden('etag')) ||
+      (status === 206 && isHidden('content-range')) ||
+      ([429, 503].includes(status) && isHidden('retry-after')))
   );
 }

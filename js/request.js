@@ -36,8 +36,8 @@ export function describe(input, options) {
   // Where the browser knows how: it yields to what is needed (Fetch, "priority").
   if (ahead) init.priority ??= 'low';
   const headers = new Headers(init.headers ?? request?.headers);
-  // Some can be read once.
-  if (init.headers) init.headers = headers;
+  // Some can be read only once.
+  if (/** @type {any} */ (init.headers)?.[Symbol.iterator]) init.headers = headers;
   // Any init takes these from a request (Fetch, 5.4).
   if (request) {
     init.referrer ??= request.referrer;

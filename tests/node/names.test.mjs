@@ -22,6 +22,7 @@ import {
   VIEW,
   WAITS,
 } from '../../js/names.js';
+import { flagsOf } from '../../js/link.js';
 import { flatten, parseOptions } from '../../js/options.js';
 import { DEFAULT_BREAKER, DEFAULT_BUDGET, DEFAULT_SITES } from '../../js/sites.js';
 
@@ -82,15 +83,30 @@ test('the codes of alternatives are the ones that JavaScript sends', () => {
 });
 
 test('the flags of a request are the ones that JavaScript sends', () => {
-  const flags = /const FLAGS = \{([^}]*)\}/.exec(read('js/link.js'))?.[1];
-  assert.ok(flags);
-  const ours = [...flags.matchAll(/(\w+): (\d+)/g)].map(([, name, bit]) => [name, bit]);
   const source = read('src/web/driver.rs');
-  const theirs = [...source.matchAll(/const ([A-Z_]+): u32 = (\d+);/g)].map(([, name, bit]) => [
-    camel(name.replace(/_ONLY$/, '')),
-    bit,
-  ]);
+  const theirs = Object.fromEntries(
+    [...source.matchAll(/const ([A-Z_]+): u32 = (\d+);/g)].map(([, name, bit]) => [
+      camel(name.replace(/_ONLY$/, '')),
+      Number(bit),
+    ]),
+  );
+  const bare = { site: 'segment', url: 'https://cdn.example/a', range: null };
+  const reload = { ...bare, site: 'playlist-reload' };
+  const bitsOf = (/** @type {any} */ request) => flagsOf(request);
+  const ours = {
+    streaming: bitsOf({ ...bare, streaming: true }),
+    once: bitsOf({ ...bare, once: true }),
+    noBody: bitsOf({ ...bare, noBody: true }),
+    blocking: bitsOf({ ...reload, url: 'a?_HLS_msn=1' }) & ~theirs.directives,
+    optional: bitsOf({ ...bare, optional: true }),
+    directives: bitsOf({ ...reload, url: 'a?_HLS_skip=YES' }),
+    ahead: bitsOf({ ...bare, ahead: true }),
+    ranged: bitsOf({ ...bare, range: 'bytes=0-1' }),
+    inOne: bitsOf({ ...bare, inOne: true }),
+    seesStatus: bitsOf({ ...bare, keepsRefusal: true }),
+  };
   assert.deepEqual(ours, theirs);
+  assert.equal(bitsOf(bare), 0);
 });
 
 test('the bits of hooks are the ones that JavaScript sends', () => {

@@ -171,17 +171,14 @@ describe('what the browser says', () => {
     assert.equal(samples.length, 2);
   });
 
-  test('R85: power is external or battery, and never low-power', async (t) => {
-    const battery = new Target({ charging: true, level: 1 });
+  test('R85: power is what somebody says, not what a battery says', async (t) => {
+    const battery = new Target({ charging: false, level: 0.01 });
     page(t, { navigator: { getBattery: async () => battery } });
     const { samples, last } = watch(t);
-    assert.equal(last().power, 'unknown', 'not known yet');
     await answered();
-    assert.equal(last().power, 'external');
-    battery.fire('chargingchange', { charging: false });
-    assert.equal(last().power, 'battery');
-    battery.fire('levelchange', { level: 0.01 });
-    assert.equal(samples.length, 3);
+    assert.equal(last().power, 'unknown');
+    assert.equal(battery.count, 0);
+    assert.equal(samples.length, 1);
   });
 
   test('R88: a hidden page is in the background, without a deadline', (t) => {
@@ -215,9 +212,6 @@ describe('what the browser refuses', () => {
     throw new DOMException('no', 'NotAllowedError');
   };
   for (const [what, globals] of /** @type {Array<[string, Record<string, any>]>} */ ([
-    ['no battery, said at once', { navigator: { getBattery: refuse } }],
-    ['no battery, said later', { navigator: { getBattery: async () => refuse() } }],
-    ['a battery that is none', { navigator: { getBattery: async () => undefined } }],
     ['a connection without events', { navigator: { connection: {} } }],
     [
       'a connection that throws',
@@ -243,38 +237,23 @@ describe('what the browser refuses', () => {
 
 describe('the way out', () => {
   test('R85: leaves no listener and no observer, and nothing is said any more', async (t) => {
-    const battery = new Target({ charging: true });
     const connection = new Target({ type: 'wifi' });
     const document = new Target({ visibilityState: 'visible' });
-    const scope = page(t, {
-      navigator: { onLine: true, connection, getBattery: async () => battery },
-      document,
-    });
+    const scope = page(t, { navigator: { onLine: true, connection }, document });
     const { samples, stop } = watch(t);
     await answered();
-    const targets = [scope, battery, connection, document];
+    const targets = [scope, connection, document];
     for (const target of targets) assert.ok(target.count > 0);
     const { length } = samples;
     stop();
     assert.deepEqual(
       targets.map(({ count }) => count),
-      [0, 0, 0, 0],
+      [0, 0, 0],
     );
     connection.fire('change', { type: 'cellular' });
-    battery.fire('chargingchange', { charging: false });
     document.fire('visibilitychange', { visibilityState: 'hidden' });
     assert.equal(samples.length, length);
     stop();
-  });
-
-  test('R85: a battery that comes afterwards is left alone', async (t) => {
-    const battery = new Target({ charging: true });
-    page(t, { navigator: { getBattery: async () => battery } });
-    const { samples, stop } = watch(t);
-    stop();
-    await answered();
-    assert.equal(battery.count, 0);
-    assert.equal(samples.length, 1);
   });
 
   test('R85: may be taken from within a report', async (t) => {
