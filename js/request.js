@@ -29,15 +29,15 @@ export function describe(input, options) {
   const streamed = init.body instanceof ReadableStream;
   const kind = site ?? (method === 'GET' ? siteOf(parsed.pathname) : 'other');
   const safe = /^(GET|HEAD)$/.test(method) || (idempotent ?? kind === 'license');
+  const headers = new Headers(init.headers ?? request?.headers);
+  // Some can be read only once.
+  if (/** @type {any} */ (init.headers)?.[Symbol.iterator]) init.headers = headers;
   // `fetch` refuses a malformed init as it refuses a dead network; told apart here, once.
   if (request?.bodyUsed) throw new TypeError('The body of the request has been used');
   if (!request && !streamed && Object.keys(init).length > 0) new Request(parsed, init);
   const ahead = purpose === 'ahead';
   // Where the browser knows how: it yields to what is needed (Fetch, "priority").
   if (ahead) init.priority ??= 'low';
-  const headers = new Headers(init.headers ?? request?.headers);
-  // Some can be read only once.
-  if (/** @type {any} */ (init.headers)?.[Symbol.iterator]) init.headers = headers;
   // Any init takes these from a request (Fetch, 5.4).
   if (request) {
     init.referrer ??= request.referrer;
