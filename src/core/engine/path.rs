@@ -235,16 +235,14 @@ impl Engine {
 
     /// Where nobody reads a body on, and that stays so, there is room in its lane.
     pub(super) fn handle_unread(&mut self, host: u32, now: Millis) {
-        let is_unread = |other: &Request| {
-            let State::Body(body) = &other.state else { return false };
-            other.host == host && !body.stall.is_awaited()
-        };
-        if !self.is_crowded || !self.requests.iter().any(is_unread) {
+        if !self.is_crowded {
             return;
         }
+        let bodies = self.requests.iter().filter(|request| request.host == host);
+        let dues = bodies.filter_map(leaves_at).filter(|&at| at > now);
+        let due = dues.fold(Millis::MAX, Millis::min);
         for request in &mut self.requests {
             let waits = matches!(request.state, State::Waiting(WaitReason::Window));
-            let due = now + UNREAD;
             let is_later = request.timers.at(Timer::Retry).is_some_and(|at| at > due);
             if waits && is_later && request.host == host {
                 request.timers.set(Timer::Retry, due);
@@ -359,8 +357,14 @@ pub(super) const fn is_held(request: &Request) -> bool {
 /// buffer is full, must not keep another's from being filled.
 fn takes_place(request: &Request, now: Millis) -> bool {
     let is_read = match &request.state {
-        State::Body(body) => body.stall.is_awaited() || now - body.last_at < UNREAD,
+        State::Body(_) => leaves_at(request).is_none_or(|at| now < at),
         state => matches!(state, State::Headers),
     };
     is_bulk(request) && is_read
+}
+
+/// When a body that nobody reads on leaves its place.
+fn leaves_at(request: &Request) -> Option<Millis> {
+    let State::Body(body) = &request.state else { return None };
+    (!body.stall.is_awaited()).then(|| body.last_at + UNREAD)
 }

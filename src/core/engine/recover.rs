@@ -68,7 +68,7 @@ impl Engine {
                 let is_over = match request.state {
                     State::Waiting(WaitReason::Offline) => true,
                     State::Waiting(WaitReason::Held | WaitReason::Window) => {
-                        let late = now - request.since >= self.config.hold_limit;
+                        let late = now >= request.since + self.config.hold_limit;
                         late && self.held(&self.requests[index], now).is_some()
                     }
                     _ => false,
@@ -434,11 +434,15 @@ impl Engine {
         if !goes_on {
             request.excuse_hold(now);
         }
-        request.timers.set(Timer::Retry, now + delay);
         let (id, attempt) = (request.id, request.attempts);
         if !goes_on {
             request.state = State::Waiting(reason);
             request.since = now;
+        }
+        // A limit is not put off by who asks in vain.
+        let from = if is_held { request.since } else { now };
+        request.timers.set(Timer::Retry, from + delay);
+        if !goes_on {
             self.note(now, id, attempt, LogEvent::Waiting, reason as u32, delay.get());
         }
         self.actions.push(Action::Changed);
