@@ -50,7 +50,7 @@ pub struct SitePolicy {
     /// up to 30 s: a host that is merely slow must be reached in the end.
     pub headers_timeout: Millis,
     /// The same while the host has never answered; it widens by half with each time-out, up
-    /// to `headers_timeout`.
+    /// to 30 s or `headers_timeout`, whichever is longer.
     pub first_headers_timeout: Millis,
     /// How long a body may stay silent while somebody waits for it (R17). Widened likewise.
     pub stall_timeout: Millis,

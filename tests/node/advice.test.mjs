@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseDictionary, parseItem, parseList, readAdvice } from '../../js/advice.js';
+import { random } from './random.mjs';
 
 /** @typedef {import('../../js/advice.js').Bare} Bare */
 /** @typedef {import('../../js/advice.js').Member} Member */
@@ -262,16 +263,6 @@ test('R89: two carriers add up to the lower of each', () => {
   );
   assert.deepEqual(said, [70_000, 4, 3, 60, 2_000_000, 1]);
 });
-
-/** Numbers in [0, 1), the same in each run (mulberry32). @param {number} seed */
-function random(seed) {
-  return () => {
-    seed = (seed + 0x6d2b79f5) | 0;
-    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}
 
 test('R89, R90: no text throws, and none is more than six numbers', () => {
   const next = random(Number(process.env.HOLDFAST_SEED ?? 1));

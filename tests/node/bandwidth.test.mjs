@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sampleBandwidth as ours } from '../../js/bandwidth.js';
 import { sampleBandwidth as theirs } from './spf.mjs';
+import { random } from './random.mjs';
 
 const ZERO = {
   fastEstimate: 0,
@@ -12,16 +13,6 @@ const ZERO = {
   slowTotalWeight: 0,
   bytesSampled: 0,
 };
-
-/** Numbers in [0, 1), the same in each run (mulberry32). @param {number} seed */
-function random(seed) {
-  return () => {
-    seed = (seed + 0x6d2b79f5) | 0;
-    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}
 
 for (const seed of [1, 2, 3, 4, 5]) {
   test(`R65: ten thousand random samples give SPF's numbers bit by bit (seed ${seed})`, () => {

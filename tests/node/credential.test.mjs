@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { credentialOf, evidenceOf, fresh, rewrite } from '../../js/credential.js';
+import { random } from './random.mjs';
 
 /** @type {{ vendor: string, url: string, parts: string[] | null, expiresAt: number | null }[]} */
 const CASES = JSON.parse(
@@ -17,16 +18,6 @@ function jwt(claims) {
   const encode = (/** @type {unknown} */ value) =>
     Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
   return `${encode({ alg: 'RS256' })}.${encode(claims)}.c2lnbmF0dXJl`;
-}
-
-/** Numbers in [0, 1), the same in each run (mulberry32). @param {number} seed */
-function random(seed) {
-  return () => {
-    seed = (seed + 0x6d2b79f5) | 0;
-    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
 }
 
 for (const { vendor, url, parts, expiresAt } of CASES) {

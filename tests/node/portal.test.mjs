@@ -2,8 +2,9 @@
 // What stands between here and the server answers in its place: none of it is delivered.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { bytesOf, engineFor, eventually, failureOf } from './fixture.mjs';
+import { engineFor, eventually, failureOf } from './fixture.mjs';
 import { answer, content, ok, page, redirect, serve } from './server.mjs';
+import { WAYS } from './ways.mjs';
 
 /** @typedef {import('holdfast').Engine} Engine */
 
@@ -39,19 +40,6 @@ function put(ending, ...answers) {
   const path = `/${(paths += 1)}.${ending}`;
   return { url: server.on(path, ...answers), seen: () => server.seen(path) };
 }
-
-/** @type {Record<string, (engine: Engine, url: string) => Promise<Uint8Array>>} */
-const WAYS = {
-  load: async (engine, url) => Buffer.from((await engine.load({ url })).data),
-  async 'load in chunks'(engine, url) {
-    /** @type {Uint8Array[]} */
-    const chunks = [];
-    await engine.load({ url, onChunk: (chunk) => void chunks.push(chunk) });
-    return Buffer.concat(chunks);
-  },
-  fetch: async (engine, url) => Buffer.from(await (await engine.fetch(url)).arrayBuffer()),
-  fetchBytes: async (engine, url) => bytesOf(await engine.fetchBytes({ url })),
-};
 
 /** @type {Record<string, () => import('./server.mjs').Answer>} */
 const PORTALS = {

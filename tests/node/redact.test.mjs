@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { redact } from '../../js/redact.js';
+import { random } from './random.mjs';
 
 /** @type {{ vendor: string, url: string, parts: string[] | null, redacted: string }[]} */
 const CASES = JSON.parse(
@@ -62,16 +63,6 @@ for (const [url, shown] of [
   ['https://a.example/auth=A/x.ts?b=1', 'https://a.example/auth=***/x.ts?b=1'],
 ]) {
   test(`R57: what is hidden (${url.slice(0, 48)})`, () => assert.equal(redact(url), shown));
-}
-
-/** Numbers in [0, 1), the same in each run (mulberry32). @param {number} seed */
-function random(seed) {
-  return () => {
-    seed = (seed + 0x6d2b79f5) | 0;
-    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
 }
 
 test('R57: in any place, among any neighbours, the credential is hidden, and hiding twice is no more', () => {

@@ -16,6 +16,7 @@ import {
   serve,
   stall,
 } from './server.mjs';
+import { random } from './random.mjs';
 
 /** @typedef {import('holdfast').Engine} Engine */
 /** @typedef {ReturnType<typeof breakAt>} Break */
@@ -43,16 +44,6 @@ function put(...answers) {
 }
 /** @param {string} path */
 const rangesAt = (path) => server.seen(path).map(({ headers }) => headers.range);
-
-/** Numbers in [0, 1), the same in each run (mulberry32). @param {number} seed */
-function random(seed) {
-  return () => {
-    seed = (seed + 0x6d2b79f5) | 0;
-    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}
 
 /** @param {AsyncIterable<Uint8Array>} chunks @param {(size: number) => void} told */
 async function gather(chunks, told) {

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { headOf } from '../../js/representation.js';
 import { retryAfterOf } from '../../js/retry-after.js';
+import { random } from './random.mjs';
 
 /** @param {string} file */
 const json = (file) =>
@@ -25,16 +26,6 @@ const wait = (/** @type {string} */ value, /** @type {string} */ date = NOON) =>
 
 /** A date in ms since 1970, or NaN. @param {string} value */
 const timeOf = (value) => retryAfterOf(fields(value), BEGINNING) + BEGINNING;
-
-/** Numbers in [0, 1), the same in each run (mulberry32). @param {number} seed */
-function random(seed) {
-  return () => {
-    seed = (seed + 0x6d2b79f5) | 0;
-    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}
 
 const SEED = Number(process.env.HOLDFAST_SEED ?? 1);
 const DAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');

@@ -7,6 +7,7 @@ import { FACT } from '../../js/names.js';
 import { Driver } from '../../js/pkg/core.js';
 import { bytesOf, engineFor, eventually, hush } from './fixture.mjs';
 import { answer, breakAt, content, file, ok, serve } from './server.mjs';
+import { WAYS } from './ways.mjs';
 
 /** @typedef {import('holdfast').Engine} Engine */
 
@@ -91,19 +92,6 @@ function trapIn(t, what, nth) {
   t.after(() => void (Driver.prototype[method] = /** @type {any} */ (usual)));
   return () => calls > nth;
 }
-
-/** @type {Record<string, (engine: Engine, url: string) => Promise<Uint8Array>>} */
-const WAYS = {
-  load: async (engine, url) => Buffer.from((await engine.load({ url })).data),
-  async 'load in chunks'(engine, url) {
-    /** @type {Uint8Array[]} */
-    const chunks = [];
-    await engine.load({ url, onChunk: (chunk) => void chunks.push(chunk) });
-    return Buffer.concat(chunks);
-  },
-  fetch: async (engine, url) => Buffer.from(await (await engine.fetch(url)).arrayBuffer()),
-  fetchBytes: async (engine, url) => bytesOf(await engine.fetchBytes({ url })),
-};
 
 describe('R91: on an adverse connection', () => {
   for (const [way, read] of Object.entries(WAYS)) {

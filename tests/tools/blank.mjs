@@ -2,6 +2,8 @@
 // Blanks what nobody reads any more: the texts and places of panics, whose code shrink.mjs has cut
 // out. Nothing changes its length or its place; zeros compress to nothing.
 
+import { Reader } from './leb128.mjs';
+
 /** Source files, and the words of Rust's own panics. Nothing of ours reads like one of these. */
 const TEXTS = [
   /(?:\/rustc\/[0-9a-f]{40}\/|index\.crates\.io-[0-9a-f]+\/|src\/(?:core|web)\/)[\w/.-]+?\.rs/g,
@@ -40,35 +42,25 @@ function blankPlaces(view, data, file, length) {
 
 /** The active data segments: where they stand in the file, and in memory. @param {Uint8Array} wasm */
 function segmentsOf(wasm) {
-  let at = 8;
-  const number = () => {
-    let [value, shift] = [0, 0];
-    let byte;
-    do {
-      byte = wasm[at++];
-      value |= (byte & 127) << shift;
-      shift += 7;
-    } while (byte & 128);
-    return value >>> 0;
-  };
+  const read = new Reader(wasm);
   /** @type {Array<{ start: number, end: number, address: number }>} */
   const segments = [];
-  while (at < wasm.length) {
-    const section = wasm[at++];
-    const length = number();
-    const next = at + length;
+  while (read.at < wasm.length) {
+    const section = wasm[read.at++];
+    const length = read.number();
+    const next = read.at + length;
     if (section === 11) {
-      for (let count = number(); count > 0; count -= 1) {
-        if (number() !== 0) throw new Error('a data segment that is not simply active');
-        at += 1; // i32.const
-        const address = number();
-        at += 1; // end
-        const size = number();
-        segments.push({ start: at, end: at + size, address });
-        at += size;
+      for (let count = read.number(); count > 0; count -= 1) {
+        if (read.number() !== 0) throw new Error('a data segment that is not simply active');
+        read.at += 1; // i32.const
+        const address = read.number();
+        read.at += 1; // end
+        const size = read.number();
+        segments.push({ start: read.at, end: read.at + size, address });
+        read.at += size;
       }
     }
-    at = next;
+    read.at = next;
   }
   return segments;
 }

@@ -2,6 +2,8 @@
 // Shortens the names that the module and its glue share: wasm-bindgen makes them of a prefix, a name
 // and a hash, and a name with a number says as much.
 
+import { Reader } from './leb128.mjs';
+
 const [IMPORTS, EXPORTS] = [2, 7];
 const FUNCTION = 0;
 
@@ -27,45 +29,35 @@ export function shortNames(wasm, glue) {
 
 /** @param {Uint8Array} wasm @param {(name: string) => string} short */
 function renamed(wasm, short) {
-  let at = 8;
-  const number = () => {
-    let [value, shift] = [0, 0];
-    let byte;
-    do {
-      byte = wasm[at++];
-      value |= (byte & 127) << shift;
-      shift += 7;
-    } while (byte & 128);
-    return value >>> 0;
-  };
+  const read = new Reader(wasm);
   const text = () => {
-    const length = number();
-    return Buffer.from(wasm.subarray(at, (at += length))).toString();
+    const length = read.number();
+    return Buffer.from(wasm.subarray(read.at, (read.at += length))).toString();
   };
   /** @type {number[]} */
   const out = [...wasm.subarray(0, 8)];
-  while (at < wasm.length) {
-    const section = wasm[at++];
-    const length = number();
-    const end = at + length;
+  while (read.at < wasm.length) {
+    const section = wasm[read.at++];
+    const length = read.number();
+    const end = read.at + length;
     /** @type {number[]} */
-    let body = [...wasm.subarray(at, end)];
+    let body = [...wasm.subarray(read.at, end)];
     if (section === IMPORTS || section === EXPORTS) {
-      const count = number();
+      const count = read.number();
       body = [...leb(count)];
       for (let i = 0; i < count; i += 1) {
         const module = section === IMPORTS ? bytesOf(text()) : [];
         body.push(...module, ...bytesOf(short(text())));
-        const from = at;
-        const kind = wasm[at++];
+        const from = read.at;
+        const kind = wasm[read.at++];
         if (section === IMPORTS && kind !== FUNCTION)
           throw new Error('an import that is no function');
-        number();
-        body.push(...wasm.subarray(from, at));
+        read.number();
+        body.push(...wasm.subarray(from, read.at));
       }
     }
     out.push(section, ...leb(body.length), ...body);
-    at = end;
+    read.at = end;
   }
   return Uint8Array.from(out);
 }
