@@ -1,26 +1,26 @@
 // @ts-check
 /** The engine as callers see it. */
-import { chunksOf, MIN_CHUNK_SIZE } from './chunks.js';
-import { Deferred } from './deferred.js';
-import { HoldfastError, requestError } from './errors.js';
-import { hasHooks, hooksFor } from './hooks.js';
-import { Hosts, numberOfUrl, plain } from './hosts.js';
-import { Ladder } from './ladder.js';
-import { driverLink, flagsOf, sayOnline } from './link.js';
+import { headOf } from './representation.js';
 import { load } from './load.js';
+import { Deferred } from './deferred.js';
+import { Ladder } from './ladder.js';
+import { adviceIn, isVeiled } from './hear.js';
+import { Slots } from './state.js';
+import { driverLink, flagsOf, sayOnline } from './link.js';
+import { Hosts, numberOfUrl, plain } from './hosts.js';
+import { exhaustedEvent, readSlots, tellHealth } from './watch.js';
+import { flatten, parseOptions } from './options.js';
+import { attempt } from './attempt.js';
+import { Transfer } from './transfer.js';
+import { HoldfastError, requestError } from './errors.js';
 import { Driver, isReady, onTrap, startOver } from './module.js';
 import { FACT, HOOKS, SITES, VIEW } from './names.js';
-import { flatten, parseOptions } from './options.js';
-import { attemptOf, entryOf, failureOf, rowsOf } from './records.js';
+import { chunksOf, MIN_CHUNK_SIZE } from './chunks.js';
 import { describe, resourceToFetch } from './request.js';
-import { stitch } from './response.js';
-import { attempt } from './attempt.js';
-import { Slots } from './state.js';
-import { Transfer } from './transfer.js';
-import { adviceIn, isVeiled } from './hear.js';
+import { attemptOf, entryOf, failureOf, rowsOf } from './records.js';
+import { hasHooks, hooksFor } from './hooks.js';
 import { parseSample, watchPath } from './path.js';
-import { headOf } from './representation.js';
-import { exhaustedEvent, readSlots, tellHealth } from './watch.js';
+import { stitch } from './response.js';
 
 /** @typedef {import('./index.d.ts').EngineOptions} EngineOptions */
 /** @typedef {import('./index.d.ts').EngineState} EngineState */
@@ -262,7 +262,7 @@ export class Engine {
         ...{ site: site ?? this.#siteFor(request.request ?? url, init), optional, purpose },
         signal: signal ?? init?.signal,
       }),
-      fetch: this.#options.fetch,
+      fetch: request.fetch ?? this.#options.fetch,
       streaming: onChunk !== undefined,
       keepsRefusal: false,
       observer: {

@@ -631,6 +631,8 @@ export interface LoadRequest<Type extends keyof LoadTypes = keyof LoadTypes> {
   /** `arraybuffer` by default. */
   responseType?: Type;
   signal?: AbortSignal;
+  /** Sends each attempt of this load, instead of the engine's own. */
+  fetch?: typeof fetch;
   /** Nothing is lost if it fails: a preload hint, a segment of a gap. */
   optional?: boolean;
   purpose?: Purpose;
