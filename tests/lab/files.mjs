@@ -16,7 +16,10 @@ const types = {
   '.png': 'image/png',
   '.wasm': 'application/wasm',
   '.m3u8': 'application/vnd.apple.mpegurl',
+  '.mpd': 'application/dash+xml',
   '.m4s': 'video/iso.segment',
+  '.ts': 'video/mp2t',
+  '.vtt': 'text/vtt; charset=utf-8',
   '.mp4': 'video/mp4',
 };
 
