@@ -12,7 +12,7 @@ export const MIN_CHUNK_SIZE = 131_072;
  *
  * @param {import('./transfer.js').Transfer} transfer
  * @param {number} minChunkSize in bytes; `Infinity` for all at once, 0 for chunks as they come
- * @returns {AsyncIterableIterator<Uint8Array>}
+ * @returns {import('./index.d.ts').Chunks}
  */
 export function chunksOf(transfer, minChunkSize) {
   const chunks = generate(transfer, minChunkSize);
@@ -20,6 +20,7 @@ export function chunksOf(transfer, minChunkSize) {
     [Symbol.asyncIterator]() {
       return this;
     },
+    isRepeat: () => transfer.isRepeat,
     next: () => chunks.next(),
     return() {
       transfer.cancel();

@@ -29,7 +29,7 @@ export function entry(source) {
      * @param {{ engine?: Engine, site?: import('./index.d.ts').Site }} [options]
      */
     createTrackedFetch: (initial, onSample, { engine = sharedEngine(), site = 'segment' } = {}) =>
-      trackedFetch(initial, onSample, engine, site),
+      trackedFetch(initial, onSample, engine.fetchBytes, site),
     /**
      * @param {(input: any, init?: any) => Promise<any>} transport
      * @param {{ engine?: Engine, site?: import('./index.d.ts').Site }} [options]

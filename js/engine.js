@@ -287,7 +287,7 @@ export class Engine {
     return /** @type {string} */ (data);
   };
 
-  /** @type {import('./index.d.ts').FetchBytes} */
+  /** @type {import('./index.d.ts').Engine['fetchBytes']} */
   fetchBytes = async (resource, init = {}) => {
     const { transfer, minChunkSize } = await this.beginBytes(resource, init);
     return chunksOf(transfer, minChunkSize);
@@ -694,3 +694,6 @@ const destroyed = () => new HoldfastError('DESTROYED', 'the engine was destroyed
 /** Seconds to milliseconds; negative stands for unknown. @param {number | undefined} seconds */
 const ms = (seconds) =>
   typeof seconds === 'number' && seconds >= 0 ? Math.min(seconds, 1e6) * 1000 : -1;
+
+/** For service workers, which can load nothing later. @param {typeof import('./counsel.js')} module */
+export const bringCounsel = (module) => void (counsel = module);

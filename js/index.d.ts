@@ -614,6 +614,12 @@ export type FetchBytes = (
   init?: FetchBytesInit,
 ) => Promise<AsyncIterable<Uint8Array>>;
 
+/** A body as chunks, to be iterated once. */
+export interface Chunks extends AsyncIterableIterator<Uint8Array> {
+  /** Whether an attempt was cut: what comes is a repetition, and no measure of the network. */
+  isRepeat(): boolean;
+}
+
 /** What `load` makes of a body. */
 export interface LoadTypes {
   arraybuffer: ArrayBuffer;
@@ -684,7 +690,7 @@ export interface Engine {
   /** Rejects where the status is no success. */
   readonly fetchText: FetchText;
   /** Two stages: resolves at headers, and the body is read as it is iterated, once. */
-  readonly fetchBytes: FetchBytes;
+  readonly fetchBytes: (resource: Resource, init?: FetchBytesInit) => Promise<Chunks>;
   /** A whole body; one that is lost is fetched again unseen. */
   load<Type extends keyof LoadTypes = 'arraybuffer'>(
     request: LoadRequest<Type>,

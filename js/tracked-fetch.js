@@ -1,7 +1,6 @@
 // @ts-check
-/** SPF's `createTrackedFetch`, with the engine under it. */
+/** SPF's `createTrackedFetch`, over whatever fetches bytes. */
 import { sampleBandwidth } from './bandwidth.js';
-import { chunksOf } from './chunks.js';
 
 /** @typedef {import('./index.d.ts').BandwidthState} BandwidthState */
 
@@ -14,21 +13,20 @@ import { chunksOf } from './chunks.js';
  *
  * @param {BandwidthState} initial
  * @param {(next: BandwidthState) => void} onSample
- * @param {import('./engine.js').Engine} engine
- * @param {import('./index.d.ts').Site} site
+ * @param {(resource: any, init: any) => Promise<import('./index.d.ts').Chunks>} fetchBytes
+ * @param {import('./index.d.ts').Site} [site]
  * @returns {import('./index.d.ts').FetchBytes}
  */
-export function trackedFetch(initial, onSample, engine, site) {
+export function trackedFetch(initial, onSample, fetchBytes, site) {
   let state = initial;
-  return async (resource, init = {}) => {
-    const { transfer, minChunkSize } = await engine.beginBytes(resource, { site, ...init });
-    const chunks = chunksOf(transfer, minChunkSize);
+  return async (resource, init) => {
+    const chunks = await fetchBytes(resource, { site, ...init });
     return {
       ...chunks,
       async next() {
         const start = performance.now();
         const result = await chunks.next();
-        if (!result.done && !transfer.isRepeat) {
+        if (!result.done && !chunks.isRepeat()) {
           state = sampleBandwidth(state, performance.now() - start, result.value.byteLength);
           onSample(state);
         }

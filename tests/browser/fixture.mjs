@@ -34,7 +34,12 @@ export const PAGES = '/tests/browser/pages/';
 
 const IMPORTS = {
   holdfast: '/js/index.js',
+  'holdfast/dash': '/js/adapters/dash.js',
   'holdfast/hls': '/js/adapters/hls.js',
+  'holdfast/rx-player': '/js/adapters/rx-player.js',
+  'holdfast/shaka': '/js/adapters/shaka.js',
+  'holdfast/spf': '/js/adapters/spf.js',
+  'holdfast/vhs': '/js/adapters/vhs.js',
   'hls.js': '/vendor/hls.js/hls.mjs',
 };
 
@@ -91,7 +96,7 @@ export async function servePage(options = {}) {
       const headers = { 'content-type': 'text/html; charset=utf-8' };
       if (csp) headers['content-security-policy'] = `script-src 'nonce-${nonce}' ${csp}`;
       response.writeHead(200, headers).end(html(nonce, imports, script));
-    } else if (/^\/tests\/browser\/pages\/\w+\.js$/.test(pathname)) {
+    } else if (/^\/tests\/browser\/pages\/[\w-]+\.js$/.test(pathname)) {
       response.writeHead(200, { 'content-type': 'text/javascript' });
       createReadStream(new URL(`../..${pathname}`, import.meta.url)).pipe(response);
     } else if (answers[pathname]) answers[pathname](request, response);

@@ -14,6 +14,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import path from 'node:path';
+import { writeManifests } from './manifests.mjs';
 
 const mediaRoot = fileURLToPath(new URL('./media/', import.meta.url));
 
@@ -139,7 +140,10 @@ async function checkSizes(dir) {
  */
 export async function ensureMedia({ log = () => {} } = {}) {
   const args = recipe();
-  const key = createHash('sha256').update(JSON.stringify(args)).digest('hex').slice(0, 12);
+  const key = createHash('sha256')
+    .update(JSON.stringify([args, 'with DASH']))
+    .digest('hex')
+    .slice(0, 12);
   const dir = path.join(mediaRoot, `vod-${key}`);
   if (existsSync(path.join(dir, 'main.m3u8'))) return { dir, built: false };
 
@@ -151,6 +155,8 @@ export async function ensureMedia({ log = () => {} } = {}) {
   try {
     await ffmpeg(args, building);
     await checkSizes(building);
+    const stream = { pinned: PINNED, seconds, segmentSeconds: SEGMENT_SECONDS };
+    await writeManifests(building, stream);
     // A rename is atomic: other processes see the whole stream or none of it.
     await rename(building, dir).catch((error) => {
       if (!existsSync(path.join(dir, 'main.m3u8'))) throw error;

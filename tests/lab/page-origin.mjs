@@ -11,6 +11,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import path from 'node:path';
+import { bundledFile } from './bundles.mjs';
 import { contentType } from './files.mjs';
 import { scenarios } from './scenarios.mjs';
 
@@ -20,8 +21,15 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const folders = /** @type {const} */ ([
   ['/js/', path.join(root, 'js')],
   ['/vendor/hls.js/', path.join(root, 'node_modules/hls.js/dist')],
+  ['/node_modules/', path.join(root, 'node_modules')],
   ['/', path.join(root, 'www')],
 ]);
+
+/** A worker reaches no further than its own folder. @type {Record<string, string>} */
+const ALIASES = { '/holdfast-sw.js': '/js/pkg/service-worker.js' };
+
+/** Where players are that come for bundlers alone. */
+const BUNDLES = '/bundles/';
 
 /**
  * @typedef {import('./session.mjs').Session} Session
@@ -36,7 +44,8 @@ const folders = /** @type {const} */ ([
  */
 export function pageHandler(sessions) {
   return async (request, response) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://page.invalid');
+    const { pathname: asked } = new URL(request.url ?? '/', 'http://page.invalid');
+    const pathname = ALIASES[asked] ?? asked;
     try {
       if (pathname.startsWith('/api/')) {
         await answerApi(sessions, pathname, request, response);
@@ -54,7 +63,11 @@ export function pageHandler(sessions) {
  * @param {import('node:http').ServerResponse} response
  */
 async function answerFile(pathname, response) {
-  const [prefix, folder] = folders.find(([start]) => pathname.startsWith(start)) ?? folders[2];
+  const bundled =
+    pathname.startsWith(BUNDLES) && (await bundledFile(pathname.slice(BUNDLES.length)));
+  if (bundled) return sendFile(response, pathname, Buffer.from(bundled));
+  const [prefix, folder] =
+    folders.find(([start]) => pathname.startsWith(start)) ?? folders[folders.length - 1];
   const relative = decodeURIComponent(pathname.slice(prefix.length)) || 'index.html';
   const file = path.join(folder, relative);
   const inside = file.startsWith(folder + path.sep);
@@ -63,8 +76,17 @@ async function answerFile(pathname, response) {
     response.writeHead(404, { 'Content-Type': 'text/plain' }).end('not found');
     return;
   }
+  sendFile(response, file, data);
+}
+
+/**
+ * @param {import('node:http').ServerResponse} response
+ * @param {string} name
+ * @param {Buffer} data
+ */
+function sendFile(response, name, data) {
   response.writeHead(200, {
-    'Content-Type': contentType(file),
+    'Content-Type': contentType(name),
     'Content-Length': data.length,
     // The page is for people who edit what they see.
     'Cache-Control': 'no-cache',
@@ -104,7 +126,7 @@ function describe(session) {
   return {
     id: session.id,
     scenario: session.scenario,
-    mediaUrl: session.url('main.m3u8'),
+    base: session.baseUrl,
     link: session.linkOptions,
     rules: session.rules,
   };

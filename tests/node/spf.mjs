@@ -6,7 +6,7 @@
 // @ts-expect-error
 import * as bandwidth from '../../node_modules/@videojs/spf/dist/default/network/bandwidth-estimator.js';
 // @ts-expect-error
-import * as network from '../../node_modules/@videojs/spf/dist/default/network/fetch.js';
+import * as own from '../../node_modules/@videojs/spf/dist/default/network/fetch.js';
 
 /** @typedef {import('holdfast').BandwidthState} State */
 /** @typedef {import('holdfast').Resource} Resource */
@@ -14,14 +14,14 @@ import * as network from '../../node_modules/@videojs/spf/dist/default/network/f
 /** @type {(state: State, durationMs: number, numBytes: number) => State} */
 export const sampleBandwidth = bandwidth.sampleBandwidth;
 
-/** @type {(initial: State, onSample: (next: State) => void) => import('holdfast').FetchBytes} */
-export const createTrackedFetch = network.createTrackedFetch;
+/**
+ * @type {{
+ *   createTrackedFetch: (initial: State, onSample: (next: State) => void) => import('holdfast').FetchBytes,
+ *   fetchStream: import('holdfast').FetchBytes,
+ *   fetchResolvableText: import('holdfast').FetchText,
+ *   fetchResolvable: (resource: Resource, init?: RequestInit) => Promise<Response>,
+ * }}
+ */
+export const network = own;
 
-/** @type {import('holdfast').FetchBytes} */
-export const fetchStream = network.fetchStream;
-
-/** @type {import('holdfast').FetchText} */
-export const fetchResolvableText = network.fetchResolvableText;
-
-/** @type {(resource: Resource, init?: RequestInit) => Promise<Response>} */
-export const fetchResolvable = network.fetchResolvable;
+export const { createTrackedFetch, fetchStream, fetchResolvableText, fetchResolvable } = network;

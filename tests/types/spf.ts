@@ -1,6 +1,13 @@
 // What SPF's call sites expect, and what is handed to them.
 import { createEngine, createTrackedFetch, withRetry } from 'holdfast';
-import type { BandwidthState, FetchBytes, FetchText } from 'holdfast';
+import type { BandwidthState, Chunks, FetchBytes, FetchText } from 'holdfast';
+import { effect, signal } from '@videojs/spf';
+import { createHlsAudioEngine, createHlsVideoEngine } from '@videojs/spf/hls';
+import { HlsVideoAdapterCore } from '@videojs/spf/hls-video';
+import holdfast from 'holdfast/bundler';
+import * as network from 'holdfast/spf';
+import { bridgeSpf, useEngine } from 'holdfast/spf';
+import type { SpfSlots } from 'holdfast/spf';
 
 // SPF's contracts, as its sources state them.
 interface SpfResource {
@@ -71,3 +78,47 @@ async function read() {
   void (await engine.fetchText({ url: '', byteRange: { start: 0 } }));
 }
 void read;
+
+// The chunks of an engine tell whether they are worth a sample.
+const chunks: Promise<Chunks> = engine.fetchBytes({ url: '' });
+void chunks.then((body) => body.isRepeat() satisfies boolean);
+
+// What takes the place of SPF's network module.
+const swapped: {
+  createTrackedFetch: SpfCreateTrackedFetch;
+  fetchResolvable(resource: SpfResource, options?: RequestInit): Promise<Response>;
+  fetchResolvableText: SpfFetchText;
+  fetchStream: SpfFetchBytes;
+  getResponseText(response: { text(): Promise<string> }): Promise<string>;
+} = network;
+void swapped;
+
+// The bridge takes the signals of each of SPF's engines, and those of an adapter.
+const takeBack: () => void = useEngine(engine);
+void takeBack;
+// @ts-expect-error an engine is no option
+useEngine({ engine });
+createHlsVideoEngine({
+  onSignalsReady(signals) {
+    const stop: () => void = bridgeSpf(engine, signals, { effect, signal });
+    void stop;
+    // @ts-expect-error SPF has no such slot of its own
+    void signals.state.retryState;
+    const state = signals.state as typeof signals.state & SpfSlots;
+    void (state.retryState.get()['1']?.waitReason satisfies string | undefined);
+    void (state.retryExhausted.get().length satisfies number);
+    void (state.hostHealth.get()['https://a.example']?.state satisfies string | undefined);
+    // @ts-expect-error without SPF's functions it cannot follow signals
+    bridgeSpf(engine, signals);
+  },
+});
+createHlsAudioEngine({
+  onSignalsReady: (signals) =>
+    void bridgeSpf(engine, signals, { effect, signal, getCdnId: (url) => url }),
+});
+bridgeSpf(engine, new HlsVideoAdapterCore().engine, { effect, signal });
+
+// The plugin.
+holdfast({ spf: /spf\/dist/ }).enforce satisfies 'pre';
+// @ts-expect-error a pattern, not a path
+holdfast({ spf: 'packages/spf' });
