@@ -1,6 +1,7 @@
 // @ts-check
 // Compiles the crate to js/pkg: core.js, core.d.ts, core_bg.wasm and, for js/inline.js, the same
-// wasm as base64. Does nothing if the sources are those of the last build.
+// wasm as base64; then bundles what is used without a bundler. Does nothing if the sources are those
+// of the last build.
 //
 //   npm run build            compile if needed, then compare the imports with the allow-list
 //   npm run build -- --force compile anyway
@@ -9,6 +10,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { areBundled, bundle } from './bundles.mjs';
 import { shortNames } from './short-names.mjs';
 import { trimGlue } from './glue.mjs';
 import { runAsProgram } from './main.mjs';
@@ -33,12 +35,21 @@ const PRODUCTS = ['core.js', 'core.d.ts', 'core_bg.wasm', 'inline.js', 'inline.d
 
 /** True if js/pkg was built from the sources as they are now. */
 export function isBuilt() {
+  return isCompiled() && areBundled();
+}
+
+function isCompiled() {
   if (!PRODUCTS.every((name) => existsSync(join(PKG, name)))) return false;
   return existsSync(STAMP) && readFileSync(STAMP, 'utf8') === fingerprint();
 }
 
 /** Builds js/pkg. The tools must be there: call it through `ensureReady(['build'])`. */
 export async function build() {
+  if (!isCompiled()) await compile();
+  await bundle();
+}
+
+async function compile() {
   const stamp = fingerprint();
   rmSync(STAMP, { force: true });
   await runQuietly(

@@ -17,8 +17,11 @@ const LIMITS = {
   adapter: { folder: './js/adapters/', brotliB: 4_000 },
 };
 
-/** Entries that carry or load the wasm in their own way. */
-const WITHOUT_WASM_FILE = ['./inline', './cross-tab'];
+/** Entries that carry the wasm within, or need none. */
+const WITHOUT_WASM_FILE = ['./inline', './cross-tab', './global.js', './service-worker.js'];
+
+/** Entries that no page downloads. */
+const NOT_FOR_PAGES = ['./bundler'];
 
 /** @typedef {{ rawB: number, gzipB: number, brotliB: number }} Size */
 
@@ -65,7 +68,7 @@ export function entriesOf(exports) {
       entry,
       file: typeof target === 'string' ? target : target.default,
     }))
-    .filter(({ file }) => file.endsWith('.js'));
+    .filter(({ entry, file }) => file.endsWith('.js') && !NOT_FOR_PAGES.includes(entry));
 }
 
 /**
@@ -110,8 +113,8 @@ function lazily({ outputs }, file) {
     outputs[path].entryPoint !== undefined && join(outputs[path].entryPoint) === join(file);
   const reached = new Set(Object.keys(outputs).filter(isEntry));
   for (const path of reached) {
-    for (const { path: next, kind } of outputs[path].imports) {
-      if (kind === 'import-statement') reached.add(next);
+    for (const { path: next, kind, external } of outputs[path].imports) {
+      if (kind === 'import-statement' && !external) reached.add(next);
     }
   }
   return (/** @type {string} */ path) => !reached.has(path.replaceAll('\\', '/'));
@@ -165,7 +168,7 @@ function printTable(measured) {
   const row = (/** @type {(string | number)[]} */ cells) =>
     console.log(
       cells
-        .map((cell, i) => (i < 2 ? String(cell).padEnd(10) : String(cell).padStart(9)))
+        .map((cell, i) => (i < 2 ? String(cell).padEnd(i ? 10 : 19) : String(cell).padStart(9)))
         .join(' '),
     );
   row(['entry', 'part', 'raw', 'gzip', 'brotli', 'limit']);
