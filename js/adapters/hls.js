@@ -3,6 +3,7 @@
  * The hls.js adapter: a loader class bound to an engine, the configuration that leaves retries
  * to the engine alone, and a reporter of playback. hls.js itself is never imported.
  */
+import { bufferAhead, createWarn, hostOf, isTimeout, onPlain, watchMedia } from './shared.js';
 
 /** @typedef {import('./hls.d.ts').HlsEngine} HlsEngine */
 /** @typedef {import('../index.d.ts').Site} HlsSite */
@@ -11,13 +12,10 @@
 /** @typedef {import('hls.js').LoaderConfiguration} LoaderConfiguration */
 /** @typedef {import('hls.js').LoaderCallbacks<LoaderContext>} LoaderCallbacks */
 /** @typedef {import('hls.js').LoaderStats} LoaderStats */
-
-/**
- * A loader context with what only some kinds of request, or versions of hls.js, put there.
- *
- * @typedef {LoaderContext & Partial<Pick<import('hls.js').FragmentLoaderContext, 'frag'>>
- *   & { keyInfo?: object, levelOrTrack?: { details?: object } | null }} AnyContext
- */
+/** @typedef {import('./hls-attempt.js').AnyContext} AnyContext */
+/** @typedef {import('./hls-attempt.js').Load} Load */
+/** @typedef {import('./hls-attempt.js').LoaderClass} LoaderClass */
+/** @typedef {import('./hls-attempt.js').Player} Player */
 
 /** One load with every attempt and wait; longer than the engine itself ever takes. */
 const BACKSTOP_MS = 600_000;
@@ -31,15 +29,19 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const PATHWAY_PENALTY_MS = 300_000;
 /** After one level was left, how long the next one that fails is held on to. */
 const LEVEL_PENALTY_MS = 60_000;
-/** How long a level is held on to: so many target durations, and this share of what was buffered
- * when it began to fail, within these bounds. */
-const PATIENCE = { targets: 3, share: 0.8, least: 3_000, most: 15_000 };
-/** A gap in the buffer that playback crosses. */
-const BUFFER_HOLE_S = 0.1;
+/** How long a level is held on to: so many target durations, */
+const PATIENCE_TARGETS = 3;
+/** and this share of what was buffered when it began to fail, */
+const PATIENCE_SHARE = 0.8;
+/** within these bounds. */
+const LEAST_PATIENCE_MS = 3_000;
+const MOST_PATIENCE_MS = 15_000;
 const REMEMBERED_PLAYLISTS = 64;
 /** How long a playlist whose directives were given up is reloaded without them. */
 const PLAIN_MS = 60_000;
-const TWO_LAYERS = "two retry layers are on, hls.js's and the engine's, because of";
+/** So many segments in a row may be missing before it is the stream that is missing. */
+const MOST_HOLES = 10;
+const TWO_LAYERS = 'two retry layers are on because of';
 
 const POLICIES = /** @type {const} */ ([
   'manifestLoadPolicy',
@@ -59,36 +61,71 @@ const MEDIA_SITES = /** @type {const} */ ([
   'key',
 ]);
 
-/**
- * Of each attached player, by its config object: how long to hold on to what a level lacks, which
- * it has lacked for so many milliseconds.
- *
- * @type {WeakMap<object, (context: AnyContext, spent: number) => number>}
- */
-const patience = new WeakMap();
+/** By config object, which is all that a loader knows of its player. @type {WeakMap<object, Player>} */
+const players = new WeakMap();
+
+/** @param {HlsConfig} config */
+function playerOf(config) {
+  /** @type {Player} */
+  const player = players.get(config) ?? { config, seen: new Map() };
+  players.set(config, player);
+  return player;
+}
 
 /** @type {typeof import('./hls.d.ts').hlsConfig} */
-export function hlsConfig(engine, overrides = {}) {
+export function hlsConfig(engine, overrides = {}, { skipHoles = true } = {}) {
   const warn = createWarn();
-  const policies = Object.fromEntries(
-    POLICIES.map((name) => [name, policy(name, overrides[name])]),
-  );
-  const replaced = LOADERS.filter((name) => overrides[name] && !('holdfast' in overrides[name]));
-  warn(TWO_LAYERS, [...replaced, ...retryFields(policies)]);
-  warnAboutSetup(overrides, warn);
-  return /** @type {any} */ ({
+  /** @type {Record<string, any>} */
+  const users = overrides;
+  /** @type {Record<string, any>} */
+  const given = {
     // Otherwise hls.js never returns to a level that was left.
     errorPenaltyExpireMs: LEVEL_PENALTY_MS,
-    ...overrides,
-    ...policies,
-    loader: overrides.loader ?? createLoader(engine, warn),
-  });
+    ...users,
+    errorController,
+    // Licenses go past every loader.
+    async licenseXhrSetup(/** @type {XMLHttpRequest} */ xhr, /** @type {any[]} */ ...rest) {
+      // Where the facade cannot be had, hls.js's own request is sent.
+      await import('./xhr.js').then((its) => its.faceLicense(engine, xhr)).catch(() => {});
+      return users.licenseXhrSetup?.call(this, xhr, ...rest);
+    },
+  };
+  for (const name of POLICIES) given[name] = policy(name, users[name]);
+  for (const name of LOADERS) {
+    if (name !== 'loader' && !users[name]) continue;
+    given[name] = users[name]?.holdfast ? users[name] : createLoader(engine, warn, users[name]);
+  }
+  warn(TWO_LAYERS, retryFields(given));
+  return /** @type {any} */ (given);
+
+  /** The first thing that hls.js makes, and the last to hear of an error. @param {any} hls */
+  function errorController(hls) {
+    const {
+      config,
+      constructor: { DefaultConfig },
+    } = hls;
+    const controller = new (users.errorController ?? DefaultConfig.errorController)(hls);
+    const player = playerOf(config);
+    player.hls = hls;
+    player.restore = () => {
+      player.own = DefaultConfig.loader;
+      for (const name in given) {
+        if (config[name] !== given[name]) continue;
+        const theirs = DefaultConfig[name];
+        const own = name in users ? users[name] : theirs;
+        // A policy may be given in part.
+        const isPolicy = own?.default;
+        config[name] = isPolicy ? { default: { ...theirs?.default, ...own.default } } : own;
+      }
+    };
+    hls.on('hlsDestroying', onPlain(engine, player.restore));
+    if (skipHoles) bridgeHoles(player, controller);
+    return controller;
+  }
 }
 
 /** @type {typeof import('./hls.d.ts').attachHls} */
 export function attachHls(engine, hls) {
-  /** @type {HTMLMediaElement | null} */
-  let media = null;
   /** @type {{ targetDuration?: number, live?: boolean }} */
   let playlist = {};
   /** @type {Set<string>} hosts of every variant, those of other pathways included */
@@ -100,8 +137,10 @@ export function attachHls(engine, hls) {
 
   const report = () => {
     declare();
-    if (media) engine.reportPlayback({ bufferAhead: bufferAhead(media), ...playlist });
-    else if (playlist.targetDuration) engine.reportPlayback({ ...playlist });
+    const { media } = hls;
+    if (media || playlist.targetDuration) {
+      engine.reportPlayback({ ...(media && { bufferAhead: bufferAhead(media) }), ...playlist });
+    }
   };
   const declare = () => {
     const count = alternatives();
@@ -112,12 +151,12 @@ export function attachHls(engine, hls) {
   const alternatives = () => {
     const { levels } = hls;
     if (!levels?.length) return undefined;
-    const current = hostOf(levelUrl(levels[Math.max(hls.loadLevel, 0)] ?? levels[0]));
+    const current = hostOf(levelUrl(levels[hls.loadLevel] ?? levels[0]));
     const known = new Set([...hosts, ...levels.map((level) => hostOf(levelUrl(level)))]);
     known.delete('');
     if (known.size > 1) {
       const since = performance.now() - PATHWAY_PENALTY_MS;
-      const usable = (/** @type {string} */ host) => (failed.get(host) ?? -Infinity) < since;
+      const usable = (/** @type {string} */ host) => !(Number(failed.get(host)) >= since);
       return [...known].filter((host) => host !== current && usable(host)).length;
     }
     if (levels.length === 1 && (hls.pathways?.length ?? 0) < 2) return 0;
@@ -127,28 +166,21 @@ export function attachHls(engine, hls) {
   // Only one segment is under way at a time, so nothing else tells the engine whether a level is
   // broken or its host. The first level is left; if the next one fails too, it is the host.
   let left = -Infinity;
-  patience.set(hls.config, (context, spent) => {
+  const player = playerOf(hls.config);
+  player.patience = (context, spent) => {
     if (!isOfLevel(context) || !hls.autoLevelEnabled) return Infinity;
     if (performance.now() - left < LEVEL_PENALTY_MS) return Infinity;
-    const { levels, loadLevel, minAutoLevel, maxAutoLevel } = hls;
+    const { levels, loadLevel, minAutoLevel, maxAutoLevel, media } = hls;
     const somewhere = levels.some(
       (level, i) => i !== loadLevel && i >= minAutoLevel && i <= maxAutoLevel && !level.loadError,
     );
-    const span = (playlist.targetDuration ?? Infinity) * 1000 * PATIENCE.targets;
+    const span = (playlist.targetDuration ?? Infinity) * 1000 * PATIENCE_TARGETS;
     const buffered = media ? bufferAhead(media) * 1000 + spent : Infinity;
-    const most = Math.min(span, buffered * PATIENCE.share, PATIENCE.most);
-    return somewhere ? Math.max(most, PATIENCE.least) : Infinity;
-  });
-
-  const mediaEvents = ['timeupdate', 'progress', 'waiting', 'seeking', 'seeked'];
-  /** @param {HTMLMediaElement | null | undefined} next */
-  const watch = (next) => {
-    for (const name of mediaEvents) media?.removeEventListener(name, report);
-    media = next ?? null;
-    for (const name of mediaEvents) media?.addEventListener(name, report);
-    if (media) report();
+    const most = Math.min(span, buffered * PATIENCE_SHARE, MOST_PATIENCE_MS);
+    return somewhere ? Math.max(most, LEAST_PATIENCE_MS) : Infinity;
   };
 
+  const follow = watchMedia(report);
   /** @type {Record<string, (event: string, data: any) => void>} */
   const listeners = {
     hlsManifestLoading() {
@@ -176,40 +208,68 @@ export function attachHls(engine, hls) {
       if (isOfLevel(data.frag ? data : (data.context ?? {}))) left = now;
       declare();
     },
-    hlsMediaAttached: (_, data) => watch(data.media),
-    hlsMediaDetached: () => watch(null),
+    hlsMediaAttached: (_, data) => follow(data.media),
+    hlsMediaDetached: () => follow(null),
     hlsDestroying: () => stop(),
   };
   const emitter = /** @type {any} */ (hls);
   for (const name in listeners) emitter.on(name, listeners[name]);
   declare();
-  watch(hls.media);
+  follow(hls.media);
 
   let stopped = false;
   const stop = () => {
     if (stopped) return;
     stopped = true;
-    watch(null);
+    follow(null);
     for (const name in listeners) emitter.off(name, listeners[name]);
     for (const site of MEDIA_SITES) engine.declareAlternatives(site, undefined);
-    patience.delete(hls.config);
+    player.patience = undefined;
+    player.restore?.();
   };
   return stop;
 }
 
 /**
+ * A segment that is not there, for good, costs its own duration: where hls.js would end playback,
+ * having no other level to go to, it is marked as a gap.
+ *
+ * @param {Player} player
+ * @param {any} controller
+ */
+function bridgeHoles(player, controller) {
+  const { hls } = player;
+  /** @type {Record<string, number>} by the type of segment: those missing in a row */
+  const holes = {};
+  hls.on('hlsFragBuffered', (/** @type {any} */ _, /** @type {any} */ { frag }) => {
+    holes[frag.type] = 0;
+  });
+  const { onErrorOut } = controller;
+  controller.onErrorOut = function (/** @type {string} */ event, /** @type {any} */ data) {
+    const { details, frag, response, errorAction: action } = data;
+    const isHole = details === 'fragLoadError' && /^4(04|10)$/.test(response?.code) && frag.sn >= 0;
+    const isEnd = action && !action.resolved && !(action.nextAutoLevel >= 0);
+    const { fragmentTracker } = hls.streamController ?? {};
+    if (isHole && isEnd && fragmentTracker && !player.own) {
+      holes[frag.type] = (holes[frag.type] ?? 0) + 1;
+      // Where nothing can be played by the end, it is the stream that is missing.
+      if (holes[frag.type] <= MOST_HOLES && (!frag.endList || hls.media?.buffered.length)) {
+        fragmentTracker.removeFragment(frag);
+        frag.gap = action.resolved = true;
+        fragmentTracker.fragBuffered(frag, true);
+        import('./hls-holes.js').then(({ crossHole }) => crossHole(hls, frag)).catch(() => {});
+      }
+    }
+    onErrorOut?.call(this, event, data);
+  };
+}
+
+/**
  * @param {HlsEngine} engine
  * @param {ReturnType<typeof createWarn>} warn
+ * @param {LoaderClass} [transport] sends each attempt, where it is not `fetch`
  */
-function createLoader(engine, warn) {
-  /**
-   * Playlists that a player (its config object) already holds, and until when each is to be
-   * reloaded plainly.
-   *
-   * @type {WeakMap<object, Map<string, number>>}
-   */
-  const playlists = new WeakMap();
-
+function createLoader(engine, warn, transport) {
   return class HoldfastLoader {
     /** Tells this class from a stranger's. */
     static holdfast = true;
@@ -220,30 +280,27 @@ function createLoader(engine, warn) {
     /** Attempts of this load. `stats.retry` belongs to hls.js. */
     attempts = 0;
 
-    #hlsConfig;
+    #player;
+    #controller = new AbortController();
     #started = false;
     #settled = false;
-    /** @type {LoaderCallbacks | null} */
-    #callbacks = null;
-    /** @type {AbortController | null} */
-    #controller = null;
+    /** @type {LoaderCallbacks['onAbort']} */
+    #onAbort;
     /** @type {Response | null} */
     #response = null;
-    /** @type {Headers | null} those of a refusal */
-    #refusal = null;
+    /** @type {Headers | null | undefined} of the response, or of a refusal */
+    #headers;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     #timer;
     /** @type {ReturnType<typeof setInterval> | undefined} */
     #watch;
     #attemptStart = 0;
-    /** Time in which the bytes kept from earlier, lost attempts arrived. */
-    #carried = 0;
 
     /** @param {HlsConfig} config */
     constructor(config) {
-      this.#hlsConfig = config;
+      const { own } = (this.#player = playerOf(config));
+      if (own) return new (transport ?? own)(config);
       warn(TWO_LAYERS, retryFields(config));
-      warnAboutSetup(config, warn);
     }
 
     /**
@@ -262,23 +319,20 @@ function createLoader(engine, warn) {
       if (this.#settled) return;
       this.stats.loading.start = performance.now();
       this.context = context;
-      this.#callbacks = callbacks;
-      this.#run(context, config, callbacks);
+      this.#onAbort = callbacks.onAbort;
+      this.#run({ context, config, callbacks, site: siteOf(context, this.#player.seen) });
     }
 
     abort() {
       if (!this.#started || this.#settled) return;
-      const { context, stats } = this;
-      const callbacks = this.#callbacks;
-      const response = this.#response;
       this.#cancel();
       // Often calls destroy() on this very loader.
-      callbacks?.onAbort?.(stats, /** @type {AnyContext} */ (context), response);
+      this.#onAbort?.(this.stats, /** @type {AnyContext} */ (this.context), this.#response);
     }
 
     destroy() {
       if (!this.#settled) this.#cancel();
-      this.context = this.#callbacks = this.#response = this.#refusal = null;
+      this.context = this.#response = this.#headers = null;
     }
 
     /** @returns {number | null} seconds the answer has spent in caches */
@@ -289,169 +343,131 @@ function createLoader(engine, warn) {
 
     /** @param {string} name */
     getResponseHeader(name) {
-      return (this.#refusal ?? this.#response?.headers)?.get(name) ?? null;
+      return this.#headers?.get(name) ?? null;
     }
 
     #cancel() {
-      if (this.#started) this.stats.aborted = true;
+      this.stats.aborted = this.#started;
       this.#settle();
-      this.#controller?.abort();
+      this.#controller.abort();
     }
 
-    /**
-     * @param {AnyContext} context
-     * @param {LoaderConfiguration} config
-     * @param {LoaderCallbacks} callbacks
-     */
-    async #run(context, config, callbacks) {
+    #settle() {
+      this.#settled = true;
+      clearTimeout(this.#timer);
+      clearInterval(this.#watch);
+    }
+
+    /** @param {Load} load */
+    async #run(load) {
+      const { context, callbacks, site } = load;
       const { stats } = this;
-      const seen = remembered(playlists, this.#hlsConfig);
-      const site = siteOf(context, seen);
-      const loaded = await this.#request(context, config, callbacks, site).catch((error) => {
-        if (!this.#settled) this.#fail(context, config, callbacks, site, error);
+      const loaded = await this.#request(load).catch((error) => {
+        if (!this.#settled) this.#fail(load, error);
       });
       // By now load() has returned: hls.js hangs when it is answered inside.
       if (this.#settled || !loaded) return;
 
-      const { data, response, status, url, bytes, timing } = loaded;
-      const streamed = isStreamed(config, callbacks);
-      const { loading } = stats;
+      const { data, response, status, url, bytes, timing, degraded, streamed } = loaded;
       // The bandwidth sample and the reload schedule are made of these: no waits, no lost attempts.
-      loading.start = Math.max(timing.start - this.#carried, loading.start);
-      loading.first = Math.max(timing.first - this.#carried, loading.start);
-      loading.end = Math.max(timing.end, loading.first);
-      stats.loaded = stats.total = streamed ? bytes : (data?.byteLength ?? bytes);
-      stats.bwEstimate = (stats.total * 8000) / Math.max(loading.end - loading.first, 1);
+      Object.assign(stats.loading, timing);
+      stats.loaded = stats.total = streamed ? bytes : (data.byteLength ?? bytes);
+      stats.bwEstimate = (stats.total * 8000) / Math.max(timing.end - timing.first, 1);
       this.#response = response;
-      const plainUntil = remember(seen, site, context.url, loaded.degraded);
+      const isPlain = isReloadedPlainly(this.#player.seen, site, context.url, degraded);
       if (!streamed) callbacks.onProgress?.(stats, context, data, response);
       if (this.#settled) return;
       this.#settle();
-      // An empty URL, as of a synthetic response, makes hls.js throw when it resolves against it.
       const answer = {
+        // An empty URL, as of a synthetic response, makes hls.js throw when it resolves against it.
         url: url || context.url,
-        data: streamed ? new ArrayBuffer(0) : plainUntil > loading.end ? withoutOffers(data) : data,
+        data: streamed ? new ArrayBuffer(0) : isPlain ? withoutOffers(data) : data,
         code: status,
       };
       callbacks.onSuccess(answer, stats, context, response);
     }
 
-    /**
-     * @param {AnyContext} context
-     * @param {LoaderConfiguration} config
-     * @param {LoaderCallbacks} callbacks
-     * @param {HlsSite} site
-     * @returns {Promise<import('../index.d.ts').Loaded<any>>}
-     */
-    async #request(context, config, callbacks, site) {
+    /** @param {Load} load */
+    async #request(load) {
+      const { context, config, site } = load;
       const { stats } = this;
+      const { signal } = this.#controller;
+      const player = this.#player;
+      const { playlistLoadPolicy, fetchSetup, xhrSetup, cmcd, progressive } = player.config;
       // Of a reload that may be held back hls.js allows less than servers do (R18).
-      const policy = site === 'playlist-reload' && this.#hlsConfig.playlistLoadPolicy?.default;
+      const policy = site === 'playlist-reload' && playlistLoadPolicy?.default;
       const { maxLoadTimeMs: limit } = policy || config.loadPolicy;
-      const controller = (this.#controller = new AbortController());
-      const { signal } = controller;
-      /** @type {(limit: number) => void} */
-      let expire = () => {};
-      const expired = new Promise((_, reject) => {
-        expire = (limit) => {
-          const facts = { class: 'timeout', limit, status: 0 };
-          const error = Object.assign(new Error(`No answer in ${limit} ms`), facts);
-          reject(error);
-          controller.abort(error);
-        };
-      });
+      const expire = (/** @type {number} */ limit) =>
+        this.#controller.abort({ class: 'timeout', limit });
       if (limit > 0 && limit <= LONGEST_TIMER_MS) this.#timer = setTimeout(expire, limit, limit);
+
       const headers = new Headers(context.headers);
       // rangeEnd is exclusive; 0 means no range.
       const { rangeStart, rangeEnd } = context;
       if (rangeEnd) headers.set('Range', `bytes=${rangeStart}-${rangeEnd - 1}`);
-      /** @type {RequestInit} */
-      const init = { method: 'GET', mode: 'cors', credentials: 'same-origin', headers };
-
-      let sent = 0;
-      let first = 0;
       let last = 0;
-      let held = 0;
-      this.#carried = 0;
-      let encoded = false;
       const leaveInTime = () => {
         const now = performance.now();
         const spent = now - stats.loading.start;
         if (now - last < WATCH_MS || globalThis.navigator?.onLine === false) return;
-        const most = patience.get(this.#hlsConfig)?.(context, spent) ?? Infinity;
-        if (spent > most) expire(Math.round(spent));
+        if (spent > (player.patience?.(context, spent) ?? Infinity)) expire(Math.round(spent));
       };
-      const chunks = isStreamed(config, callbacks)
-        ? collectChunks(config.highWaterMark ?? 0, (data) => {
-            if (!signal.aborted) callbacks.onProgress?.(stats, context, data, this.#response);
-          })
-        : null;
-
-      const start = async () => {
-        const request = await this.#hlsConfig.fetchSetup?.(context, { ...init, signal });
-        if (signal.aborted) throw signal.reason;
-        return engine.load({
-          url: context.url,
-          site,
-          .../** @type {object} */ (request ? { request } : { init }),
-          responseType: /** @type {any} */ (context.responseType || 'text'),
-          signal,
-          onAttempt: ({ at }) => {
-            if (signal.aborted) return;
-            this.attempts++;
-            this.#attemptStart = at;
-            if (++sent === 2) this.#watch = setInterval(leaveInTime, WATCH_MS);
-            this.#carried += Math.max(last - first, 0);
-            first = last = stats.loading.first = stats.loaded = 0;
-          },
-          onResponse: ({ response, at }) => {
-            if (signal.aborted) return;
-            this.#response = response;
-            encoded = response.headers.has('content-encoding');
-            first = at;
-            stats.loading.first = Math.max(at, stats.loading.start);
-          },
-          onProgress: ({ loaded, total, at }) => {
-            if (signal.aborted) return;
-            if (loaded < held) this.#carried = 0; // from the first byte again
-            held = loaded;
-            last = at;
-            stats.loaded = loaded;
-            // hls.js takes loaded === total for the end; an encoded length is not comparable.
-            stats.total = !encoded && total > loaded ? total : 0;
-          },
-          onChunk: chunks?.push,
-        });
-      };
-      const loaded = await Promise.race([start(), /** @type {Promise<never>} */ (expired)]);
-      chunks?.flush();
-      return loaded;
+      /** @type {import('./hls-attempt.js').Way} */
+      let way = { url: context.url };
+      if (transport || fetchSetup || xhrSetup || cmcd || progressive) {
+        const controller = this.#controller;
+        const { wayOf } = await import('./hls-attempt.js');
+        way = await wayOf({ loader: this, load, player, controller, transport });
+      }
+      const loaded = await engine.load({
+        ...way,
+        site,
+        init: { method: 'GET', mode: 'cors', credentials: 'same-origin', headers },
+        responseType: /** @type {any} */ (context.responseType || 'text'),
+        signal,
+        onAttempt: ({ at }) => {
+          if (signal.aborted) return;
+          this.#attemptStart = at;
+          if (++this.attempts === 2) this.#watch = setInterval(leaveInTime, WATCH_MS);
+          last = stats.loading.first = stats.loaded = 0;
+        },
+        onResponse: ({ response, at }) => {
+          if (signal.aborted) return;
+          way.response = this.#response = response;
+          this.#headers = response.headers;
+          stats.loading.first = at;
+        },
+        onProgress: ({ loaded, total, at }) => {
+          if (signal.aborted) return;
+          last = at;
+          stats.loaded = loaded;
+          // hls.js takes loaded === total for the end.
+          stats.total = total > loaded ? total : 0;
+        },
+      });
+      way.flush?.();
+      return { ...loaded, timing: way.timing ?? loaded.timing, streamed: way.flush };
     }
 
-    /**
-     * @param {AnyContext} context
-     * @param {LoaderConfiguration} config
-     * @param {LoaderCallbacks} callbacks
-     * @param {HlsSite} site
-     * @param {any} error
-     */
-    #fail(context, config, callbacks, site, error) {
+    /** @param {Load} load @param {any} error */
+    #fail({ context, config, callbacks, site }, error) {
       const { stats } = this;
+      const { loading } = stats;
       const timeout = isTimeout(error);
-      const response = error?.response ?? (timeout ? this.#response : null);
-      this.#refusal = error?.headers ?? response?.headers ?? null;
+      const response = timeout ? this.#response : null;
+      this.#headers = error?.headers ?? response?.headers;
       this.#settle();
       if (site === 'text-segment') {
         // hls.js counts a lost subtitle segment against the video, which may end playback.
-        stats.loading.first ||= stats.loading.start;
-        stats.loading.end = performance.now();
+        loading.first ||= loading.start;
+        loading.end = performance.now();
         const data = new TextEncoder().encode(context.frag?.encrypted ? '' : 'WEBVTT\n\n').buffer;
         stats.loaded = stats.total = data.byteLength;
         callbacks.onSuccess({ url: context.url, data, code: 200 }, stats, context, response);
       } else if (timeout) {
         // hls.js takes this time for a sample: the last attempt's, not the waits before it.
-        stats.loading.start = Math.max(stats.loading.start, this.#attemptStart);
-        config.timeout = error.limit ?? Math.round(performance.now() - stats.loading.start);
+        loading.start = Math.max(loading.start, this.#attemptStart);
+        config.timeout = error.limit ?? config.timeout;
         callbacks.onTimeout(stats, context, response);
       } else {
         let code = Number(error?.status) || 0;
@@ -459,12 +475,6 @@ function createLoader(engine, warn) {
         if (site === 'steering' && code === 429) code = 503;
         callbacks.onError({ code, text: error?.message ?? '' }, context, response, stats);
       }
-    }
-
-    #settle() {
-      this.#settled = true;
-      clearTimeout(this.#timer);
-      clearInterval(this.#watch);
     }
   };
 }
@@ -474,62 +484,39 @@ function createLoader(engine, warn) {
  * @param {Map<string, number>} seen
  * @returns {HlsSite}
  */
-function siteOf(context, seen) {
-  const { type, frag, keyInfo, responseType, url } = context;
+function siteOf({ type, frag, keyInfo, responseType, url, levelOrTrack }, seen) {
   // Before 1.7 only playlists say their type.
-  switch (type ?? (keyInfo ? 'key' : frag ? 'media-fragment' : responseType)) {
-    case 'manifest':
-      return 'manifest';
-    case 'level':
-    case 'audioTrack':
-    case 'subtitleTrack':
-      return context.levelOrTrack?.details || seen.has(playlistKey(url))
-        ? 'playlist-reload'
-        : 'playlist';
-    case 'media-fragment':
-      if (frag?.type === 'subtitle') return 'text-segment';
-      return frag?.sn === 'initSegment' ? 'init' : 'segment';
-    case 'key':
-      return 'key';
-    case 'server-certificate':
-    case /** @type {any} */ ('arraybuffer'):
-      return 'certificate';
-    case 'steering-manifest':
-      return 'steering';
-    case 'interstitial-asset-list':
-      return 'playlist';
-    case /** @type {any} */ ('json'):
-      return /[?&]_HLS_pathway=/.test(url) ? 'steering' : 'playlist';
-    default:
-      return 'other';
+  const kind = String(type ?? (keyInfo ? 'key' : frag ? 'media-fragment' : responseType));
+  if (kind === 'media-fragment') {
+    if (frag?.type === 'subtitle') return 'text-segment';
+    return frag?.sn === 'initSegment' ? 'init' : 'segment';
   }
+  if (/^(level|(audio|subtitle)Track)$/.test(kind)) {
+    return levelOrTrack?.details || seen.has(playlistKey(url)) ? 'playlist-reload' : 'playlist';
+  }
+  if (kind === 'manifest' || kind === 'key') return kind;
+  if (/^(server-certificate|arraybuffer)$/.test(kind)) return 'certificate';
+  if (/^steering/.test(kind) || /[?&]_HLS_pathway=/.test(url)) return 'steering';
+  return /^(interstitial|json)/.test(kind) ? 'playlist' : 'other';
 }
 
 /**
- * @param {WeakMap<object, Map<string, number>>} playlists
- * @param {HlsConfig} config
- */
-function remembered(playlists, config) {
-  const seen = playlists.get(config) ?? new Map();
-  playlists.set(config, seen);
-  return seen;
-}
-
-/**
+ * Remembers a playlist, and says whether it is to be reloaded plainly for now.
+ *
  * @param {Map<string, number>} seen
  * @param {HlsSite} site
  * @param {string} url
  * @param {boolean} degraded whether its directives were given up
- * @returns {number} until when it is to be reloaded plainly
  */
-function remember(seen, site, url, degraded) {
+function isReloadedPlainly(seen, site, url, degraded) {
   if (site === 'manifest') seen.clear();
-  else if (!site.startsWith('playlist')) return 0;
+  else if (!site.startsWith('playlist')) return false;
+  const now = performance.now();
   const key = playlistKey(url);
-  const until = degraded ? performance.now() + PLAIN_MS : (seen.get(key) ?? 0);
+  const until = degraded ? now + PLAIN_MS : (seen.get(key) ?? 0);
   if (seen.size >= REMEMBERED_PLAYLISTS) seen.delete([...seen.keys()][0]);
   seen.set(key, until);
-  return until;
+  return until > now;
 }
 
 /**
@@ -541,67 +528,14 @@ function withoutOffers(text) {
   return text.replace(/CAN-(BLOCK-RELOAD|SKIP-UNTIL)=[^,\s]*,?/g, '');
 }
 
-/** @param {string} url */
+/** hls.js puts such parameters behind those of the playlist. @param {string} url */
 function playlistKey(url) {
-  return withoutParams(url, /^(_HLS_\w+|CMCD)=/);
-}
-
-/**
- * Leaves every other byte of a (perhaps signed) URL as it is.
- *
- * @param {string} url
- * @param {RegExp} pattern
- */
-function withoutParams(url, pattern) {
-  const mark = url.indexOf('?');
-  if (mark < 0) return url;
-  const params = url.slice(mark + 1).split('&');
-  const kept = params.filter((param) => !pattern.test(param));
-  if (kept.length === params.length) return url;
-  return url.slice(0, mark + (kept.length && 1)) + kept.join('&');
-}
-
-/** @param {LoaderConfiguration} config @param {LoaderCallbacks} callbacks */
-function isStreamed(config, callbacks) {
-  return !!callbacks.onProgress && Number.isFinite(config.highWaterMark);
-}
-
-/** @param {any} error */
-function isTimeout(error) {
-  return error?.class === 'timeout' || error?.class === 'stall';
-}
-
-/**
- * @param {number} highWaterMark
- * @param {(data: ArrayBuffer) => void} emit
- */
-function collectChunks(highWaterMark, emit) {
-  /** @type {Uint8Array[]} */
-  let parts = [];
-  let size = 0;
-  const flush = () => {
-    if (!size) return;
-    const data = new Uint8Array(size);
-    let offset = 0;
-    for (const part of parts) {
-      data.set(part, offset);
-      offset += part.byteLength;
-    }
-    parts = [];
-    size = 0;
-    emit(data.buffer);
-  };
-  /** @param {Uint8Array} chunk */
-  const push = (chunk) => {
-    parts.push(chunk);
-    size += chunk.byteLength;
-    if (size >= highWaterMark) flush();
-  };
-  return { push, flush };
+  return url.replace(/[?&](_HLS_\w+|CMCD)=[^&]*/g, '');
 }
 
 /** @returns {LoaderStats} */
 function createStats() {
+  const span = () => ({ start: 0, first: 0, end: 0 });
   return {
     aborted: false,
     loaded: 0,
@@ -609,9 +543,9 @@ function createStats() {
     total: 0,
     chunkCount: 0,
     bwEstimate: 0,
-    loading: { start: 0, first: 0, end: 0 },
-    parsing: { start: 0, end: 0 },
-    buffering: { start: 0, first: 0, end: 0 },
+    loading: span(),
+    parsing: span(),
+    buffering: span(),
   };
 }
 
@@ -639,30 +573,10 @@ function policy(name, override) {
 /** @param {any} config */
 function retryFields(config) {
   return POLICIES.flatMap((name) =>
-    ['timeoutRetry', 'errorRetry']
-      .filter((kind) => config?.[name]?.default?.[kind]?.maxNumRetry > 0)
-      .map((kind) => `${name}.default.${kind}.maxNumRetry`),
+    Object.entries(config[name]?.default ?? {})
+      .filter(([, value]) => /** @type {any} */ (value)?.maxNumRetry > 0)
+      .map(([kind]) => `${name}.default.${kind}.maxNumRetry`),
   );
-}
-
-/** @param {any} config @param {ReturnType<typeof createWarn>} warn */
-function warnAboutSetup(config, warn) {
-  warn(
-    'requests are made with fetch; use fetchSetup instead of',
-    config?.xhrSetup ? ['xhrSetup'] : [],
-  );
-}
-
-/** Says each thing once. */
-function createWarn() {
-  const said = new Set();
-  /** @param {string} what @param {string[]} fields */
-  return (what, fields) => {
-    const fresh = fields.filter((field) => !said.has(field));
-    if (!fresh.length) return;
-    for (const field of fresh) said.add(field);
-    console.warn(`[holdfast] ${what}: ${fresh.join(', ')}`);
-  };
 }
 
 /**
@@ -677,22 +591,4 @@ function isOfLevel({ frag, keyInfo, type }) {
 /** @param {any} level a level, or a variant of the parsed manifest @returns {string} */
 function levelUrl(level) {
   return level?.uri ?? (Array.isArray(level?.url) ? level.url[0] : level?.url);
-}
-
-/** @param {string | undefined} url */
-function hostOf(url) {
-  try {
-    return new URL(/** @type {string} */ (url)).host;
-  } catch {
-    return '';
-  }
-}
-
-/** @param {HTMLMediaElement} media */
-function bufferAhead({ buffered, currentTime }) {
-  let end = currentTime;
-  for (let i = 0; i < buffered.length; i++) {
-    if (buffered.start(i) <= end + BUFFER_HOLE_S && buffered.end(i) > end) end = buffered.end(i);
-  }
-  return end - currentTime;
 }

@@ -30,7 +30,16 @@ export async function engineFor({
 
 /** An engine whose loads the test answers by hand. @param {(request: any) => Promise<any>} load */
 export function scripted(load) {
-  return record({ load, reportPlayback() {}, declareAlternatives() {}, destroy() {} });
+  const state = /** @type {any} */ ({ mode: 'engine' });
+  const subscribe = () => () => {};
+  return record({
+    load,
+    reportPlayback() {},
+    declareAlternatives() {},
+    destroy() {},
+    state,
+    subscribe,
+  });
 }
 
 /** @param {import('../../../js/adapters/hls.d.ts').HlsEngine & { destroy(): void }} engine */
@@ -60,6 +69,10 @@ function record(engine) {
       alternatives.set(site, count);
       engine.declareAlternatives(site, count);
     },
+    get state() {
+      return engine.state;
+    },
+    subscribe: engine.subscribe.bind(engine),
     destroy: () => engine.destroy(),
   };
 }
