@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The lab page. Query: `variant` (plain, holdfast, both), `scenario`, `session`
+ * The lab page. Query: `player`, `variant` (plain, holdfast, both), `scenario`, `session`
  * (made by the runner; else the page makes its own) and `cap` in seconds.
  *
  * `globalThis.lab` is what an automatic runner reads.
@@ -8,6 +8,7 @@
 import { createSession, fetchScenarios, fetchSession } from './api.js';
 import { Panel } from './panel.js';
 import { Player } from './player.js';
+import { players } from './players/index.js';
 
 /** @typedef {{ name: string, title: string, what: string }} Scenario */
 
@@ -32,10 +33,9 @@ const lab = {
       stallS: meter.stallS,
     };
   },
-  /** The first player's engine, or null without one. */
-  engine() {
-    const engine = this.players[0]?.engine;
-    return engine ? { mode: engine.state.mode, log: engine.log() } : null;
+  /** What the first player's engine says of itself; null without one. */
+  async engine() {
+    return (await this.players[0]?.tell()) ?? null;
   },
 };
 Object.assign(globalThis, { lab });
@@ -46,17 +46,22 @@ function byId(id) {
 }
 
 /**
+ * @param {string} name of the player
  * @param {import('./player.js').Variant} variant
  * @param {string} scenario
  */
-async function runPanel(variant, scenario) {
-  const panel = new Panel(byId('panels'), variant);
+async function runPanel(name, variant, scenario) {
+  const { title, manifest, load } = players[name];
+  const panel = new Panel(byId('panels'), title, variant);
   try {
+    const driver = await load();
     const id = query.get('session');
     const session = id ? await fetchSession(id) : await createSession(scenario);
-    const player = new Player(panel.media, variant, { capS: Number(query.get('cap') ?? 180) });
+    const player = new Player(panel.media, driver, variant, {
+      capS: Number(query.get('cap') ?? 180),
+    });
     lab.players.push(player);
-    const finished = player.run(session.mediaUrl);
+    const finished = player.run(session.base + manifest);
     panel.watch(player, session);
     await finished;
   } catch (error) {
@@ -76,6 +81,15 @@ function fillMenu(scenarios, chosen) {
   };
   menu.addEventListener('change', explain);
   explain();
+}
+
+/** @param {string} chosen */
+function fillPlayers(chosen) {
+  const menu = /** @type {HTMLSelectElement} */ (byId('player'));
+  const options = Object.entries(players).map(
+    ([name, { title }]) => new Option(title, name, false, name === chosen),
+  );
+  menu.replaceChildren(...options);
 }
 
 /** Without a question on the address line: what there is to see. @param {Scenario[]} scenarios */
@@ -100,6 +114,9 @@ async function main() {
   const scenarios = await fetchScenarios();
   const name = query.get('scenario') ?? scenarios[0].name;
   const variant = query.get('variant') ?? 'both';
+  const player = query.get('player') ?? 'hls';
+  if (!players[player]) throw new Error(`no player ${player}`);
+  fillPlayers(player);
   fillMenu(scenarios, name);
   /** @type {HTMLSelectElement} */ (byId('variant')).value = variant;
   if (!query.has('scenario')) return showChoices(scenarios);
@@ -107,7 +124,7 @@ async function main() {
   if (!['both', 'plain', 'holdfast'].includes(variant)) throw new Error(`no variant ${variant}`);
   const variants = variant === 'both' ? ['plain', 'holdfast'] : [variant];
   return Promise.all(
-    variants.map((v) => runPanel(/** @type {import('./player.js').Variant} */ (v), name)),
+    variants.map((v) => runPanel(player, /** @type {import('./player.js').Variant} */ (v), name)),
   );
 }
 

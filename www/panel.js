@@ -7,7 +7,7 @@ import { drawTimeline } from './timeline.js';
 const DRAW_MS = 500;
 
 /** @type {Record<string, string>} */
-const titles = { plain: 'hls.js alone', holdfast: 'hls.js with Holdfast' };
+const variants = { plain: 'alone', holdfast: 'with Holdfast' };
 
 /** @type {Record<import('./player.js').Phase, string>} */
 const phases = {
@@ -42,12 +42,13 @@ export class Panel {
 
   /**
    * @param {Element} parent
+   * @param {string} title of the player
    * @param {import('./player.js').Variant} variant
    */
-  constructor(parent, variant) {
+  constructor(parent, title, variant) {
     this.#root.className = `panel ${variant}`;
     this.#root.innerHTML = template;
-    this.#find('.title').textContent = titles[variant];
+    this.#find('.title').textContent = `${title} ${variants[variant]}`;
     parent.append(this.#root);
     this.media = /** @type {HTMLVideoElement} */ (this.#find('video'));
   }

@@ -1,9 +1,5 @@
 // @ts-check
-/**
- * One run of one player: hls.js alone or with Holdfast, one rendition pinned,
- * measured from load to its end.
- */
-import Hls from 'hls.js';
+/** One run of one player, alone or with Holdfast, measured from load to its end. */
 import { PlaybackMeter, bufferedEnd } from './meter.js';
 
 const SAMPLE_MS = 100;
@@ -11,16 +7,7 @@ const SAMPLE_MS = 100;
 /** How long to watch a player after it has given up: it may still play its buffer. */
 const AFTER_FATAL_MS = 12_000;
 
-/**
- * The same for both variants. Buffer goals, retry policies and everything else
- * stay what the libraries make them.
- */
-const sharedConfig = {
-  // An error must not move the measurement to another bitrate.
-  preserveManualLevelOnError: true,
-};
-
-/** @typedef {'plain' | 'holdfast'} Variant */
+/** @typedef {import('./players/index.js').Variant} Variant */
 /** @typedef {'starting' | 'playing' | 'waiting' | 'ended' | 'dead' | 'hung'} Phase */
 
 /**
@@ -42,9 +29,10 @@ export class Player {
   /** @type {import('holdfast').Engine | null} */
   engine = null;
   #media;
+  #driver;
   #variant;
-  /** @type {Hls | undefined} */
-  #hls;
+  /** @type {import('./players/index.js').Running | undefined} */
+  #running;
   /** When the run began, on the clock of performance.now(). */
   loadAt = 0;
   /** @type {number | undefined} */
@@ -52,16 +40,16 @@ export class Player {
   #capMs;
   /** @type {ReturnType<typeof setInterval> | undefined} */
   #timer;
-  /** @type {() => void} */
-  #stopReporting = () => {};
 
   /**
    * @param {HTMLVideoElement} media
+   * @param {import('./players/index.js').Driver} driver
    * @param {Variant} variant
    * @param {{ capS: number }} options a run that is not over by then is `hung`
    */
-  constructor(media, variant, { capS }) {
+  constructor(media, driver, variant, { capS }) {
     this.#media = media;
+    this.#driver = driver;
     this.#variant = variant;
     this.#capMs = capS * 1000;
   }
@@ -72,19 +60,12 @@ export class Player {
    */
   async run(url) {
     // Libraries are loaded before the clock starts, for both variants alike.
-    const holdfast =
-      this.#variant === 'holdfast'
-        ? await Promise.all([import('holdfast'), import('holdfast/hls')])
-        : undefined;
-
-    this.loadAt = performance.now();
-    const hls = holdfast ? this.#withHoldfast(...holdfast) : new Hls({ ...sharedConfig });
-    this.#hls = hls;
-    pinMiddleLevel(hls);
-    hls.on(Hls.Events.ERROR, (_event, data) => this.#onError(data));
-    hls.loadSource(url);
-    hls.attachMedia(this.#media);
+    const begin = await this.#driver.prepare(this.#variant);
     this.#media.muted = true;
+    this.#media.autoplay = true;
+    this.loadAt = performance.now();
+    this.#running = await begin(this.#media, url, (text, fatal) => this.#onError(text, fatal));
+    this.engine = this.#running.engine;
     this.#media.play().catch(() => {});
 
     return new Promise((resolve) => {
@@ -96,17 +77,10 @@ export class Player {
     });
   }
 
-  /**
-   * All that an application has to do.
-   * @param {typeof import('holdfast')} core
-   * @param {typeof import('holdfast/hls')} adapter
-   */
-  #withHoldfast({ createEngine }, { hlsConfig, attachHls }) {
-    const engine = createEngine();
-    const hls = new Hls(hlsConfig(engine, sharedConfig));
-    this.#stopReporting = attachHls(engine, hls);
-    this.engine = engine;
-    return hls;
+  /** What the engine says of itself; null without one. */
+  async tell() {
+    if (this.#running?.tell) return this.#running.tell();
+    return this.engine && { mode: this.engine.state.mode, log: this.engine.log() };
   }
 
   /** ms since load */
@@ -132,18 +106,17 @@ export class Player {
     });
   }
 
-  /** @param {import('hls.js').ErrorData} data */
-  #onError(data) {
-    const code = data.response?.code ? ` ${data.response.code}` : '';
-    const fatal = data.fatal ? ' (fatal)' : '';
-    this.errors.push(`${(this.now / 1000).toFixed(1)} s: ${data.details}${code}${fatal}`);
-    if (data.fatal) this.#fatalAt ??= this.now;
+  /** @param {string} text @param {boolean} fatal whether the player has given up */
+  #onError(text, fatal) {
+    this.errors.push(`${(this.now / 1000).toFixed(1)} s: ${text}${fatal ? ' (fatal)' : ''}`);
+    if (fatal) this.#fatalAt ??= this.now;
   }
 
   /** @returns {Result['outcome'] | undefined} */
   #outcome() {
     if (this.#media.ended) return 'ended';
-    if (this.#fatalAt !== undefined && this.now - this.#fatalAt > AFTER_FATAL_MS) return 'dead';
+    const isOver = this.#fatalAt !== undefined && this.now - this.#fatalAt > AFTER_FATAL_MS;
+    if (isOver && this.phase !== 'playing') return 'dead';
     return this.now > this.#capMs ? 'hung' : undefined;
   }
 
@@ -159,22 +132,7 @@ export class Player {
       errors: this.errors,
     };
     // The last picture stays; whatever the player still had in flight is cancelled.
-    this.#stopReporting();
-    this.#hls?.stopLoad();
+    this.#running?.stop();
     return this.result;
   }
-}
-
-/**
- * Levels are sorted by bitrate once the manifest is parsed. A manual level turns
- * the bitrate switching off; the cap says so twice.
- * @param {Hls} hls
- */
-function pinMiddleLevel(hls) {
-  hls.on(Hls.Events.MANIFEST_PARSED, (_event, { levels }) => {
-    const middle = Math.floor(levels.length / 2);
-    hls.startLevel = middle;
-    hls.loadLevel = middle;
-    hls.autoLevelCapping = middle;
-  });
 }

@@ -1,5 +1,6 @@
 // @ts-check
 /** Holds a measured row against the bar of its scenario. */
+import { variantName } from './report.mjs';
 
 /**
  * @param {import('./runner.mjs').Row} row
@@ -7,7 +8,7 @@
  * @returns {string[]} one sentence for each bar missed
  */
 export function missedBars(row, { bar }) {
-  const who = `${row.scenario} with ${row.variant === 'holdfast' ? 'Holdfast' : 'hls.js alone'}`;
+  const who = `${row.scenario}, ${row.player} ${variantName(row.variant)}`;
   const missed = [];
   if (row.outcome !== 'ended')
     missed.push(`${who}: playback is ${row.outcome}, it should have ended.`);

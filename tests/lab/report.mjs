@@ -2,7 +2,7 @@
 /** The demo's table, and the line that shows a run while it goes on. */
 
 /** @type {Record<string, string>} */
-const variants = { plain: 'hls.js alone', holdfast: 'with Holdfast' };
+const variants = { plain: 'alone', holdfast: 'with Holdfast' };
 
 /** @param {string} variant */
 export function variantName(variant) {
@@ -14,6 +14,7 @@ function cells(row) {
   const never = row.outcome === 'ended' ? '' : '+';
   return [
     row.scenario,
+    row.player,
     variantName(row.variant),
     row.startS === null ? 'never' : `${row.startS.toFixed(1)} s`,
     `${row.stallS.toFixed(1)}${never} s`,
@@ -26,6 +27,7 @@ function cells(row) {
 
 const header = [
   'scenario',
+  'player',
   'variant',
   'start',
   'rebuffering',
@@ -36,7 +38,7 @@ const header = [
 ];
 
 /** Columns that hold numbers are aligned to the right. */
-const numeric = new Set([2, 3, 4, 6, 7]);
+const numeric = new Set([3, 4, 5, 7, 8]);
 
 /**
  * @param {import('./runner.mjs').Row[]} rows
@@ -59,8 +61,8 @@ export function table(rows) {
 
 /** @param {import('./runner.mjs').Row} row */
 export function finishedLine(row) {
-  const [scenario, variant, start, stall, , outcome] = cells(row);
-  return `${scenario}, ${variant}: ${outcome}, start ${start}, rebuffering ${stall}`;
+  const [scenario, player, variant, start, stall, , outcome] = cells(row);
+  return `${scenario}, ${player} ${variant}: ${outcome}, start ${start}, rebuffering ${stall}`;
 }
 
 /**

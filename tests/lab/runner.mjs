@@ -74,10 +74,24 @@ function scenario(name) {
   return found;
 }
 
-/** @returns {Promise<string>} */
-async function playerName() {
-  const url = new URL('../../node_modules/hls.js/package.json', import.meta.url);
-  return `hls.js@${JSON.parse(await readFile(url, 'utf8')).version}`;
+/** The npm package of each player of the lab. @type {Record<string, string>} */
+const PACKAGES = {
+  hls: 'hls.js',
+  'hls-1.5': 'hls.js-1.5',
+  shaka: 'shaka-player',
+  'shaka-4': 'shaka-player-4',
+  dash: 'dashjs',
+  vhs: '@videojs/http-streaming',
+  'rx-player': 'rx-player',
+  spf: '@videojs/spf',
+  'service-worker': 'hls.js',
+};
+
+/** Its real name and version. @param {string} player @returns {Promise<string>} */
+async function playerName(player) {
+  const url = new URL(`../../node_modules/${PACKAGES[player]}/package.json`, import.meta.url);
+  const { name, version } = JSON.parse(await readFile(url, 'utf8'));
+  return `${name}@${version}`;
 }
 
 /**
@@ -88,7 +102,7 @@ export async function createRunner({ log = () => {} } = {}) {
   const executablePath = findChromium();
   if (!executablePath) throw new Error('no Chromium found; the variable CHROMIUM may name one');
   const { dir } = await ensureMedia({ log });
-  const [stream, player] = await Promise.all([readStream(dir), playerName()]);
+  const stream = await readStream(dir);
   const lab = await startLab({ mediaDir: dir });
   const browser = await chromium
     .launch({ executablePath, args: browserArguments })
@@ -116,11 +130,13 @@ export async function createRunner({ log = () => {} } = {}) {
   }
 
   /**
-   * @param {{ scenario: string, variant: 'plain' | 'holdfast', onLive?: (live: Live) => void,
+   * @param {{ player?: string, scenario: string, variant: 'plain' | 'holdfast', onLive?: (live: Live) => void,
    *   screenshot?: string, capS?: number }} options
    * @returns {Promise<Run>} rejects when the run could not be measured
    */
-  async function run({ scenario: name, variant, onLive = () => {}, screenshot, capS = CAP_S }) {
+  async function run(options) {
+    const { player = 'hls', scenario: name, variant } = options;
+    const { onLive = () => {}, screenshot, capS = CAP_S } = options;
     const { rules, link } = scenario(name);
     const session = lab.createSession({ rules, link, scenario: name });
     const context = await browser.newContext({ viewport: { width: 900, height: 1000 } });
@@ -131,6 +147,7 @@ export async function createRunner({ log = () => {} } = {}) {
       page.on('pageerror', (error) => pageErrors.push(String(error)));
       page.on('crash', () => pageErrors.push('the page crashed'));
       const query = new URLSearchParams({
+        player,
         variant,
         scenario: name,
         session: session.id,
@@ -150,7 +167,7 @@ export async function createRunner({ log = () => {} } = {}) {
       return {
         row: {
           scenario: name,
-          player,
+          player: await playerName(player),
           variant,
           startS: result.startS === null ? null : rounded(result.startS),
           stallS: rounded(result.stallS),
@@ -165,7 +182,7 @@ export async function createRunner({ log = () => {} } = {}) {
       };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      throw new Error(`${name}, ${variant}: not measured: ${reason}`, { cause: error });
+      throw new Error(`${name}, ${player} ${variant}: not measured: ${reason}`, { cause: error });
     } finally {
       await context.close();
       session.close();

@@ -40,9 +40,9 @@ export const scenarios = [
   {
     name: 'manifest-hang',
     title: 'A manifest that never answers',
-    what: 'The first request for the multivariant playlist is accepted and never answered.',
+    what: 'The first request for the manifest is accepted and never answered.',
     link,
-    rules: [{ match: '^main\\.m3u8$', nth: 1, act: 'stallHeaders', ms: 'inf' }],
+    rules: [{ match: '^(main|pinned)\\.(m3u8|mpd)$', nth: 1, act: 'stallHeaders', ms: 'inf' }],
     bar: { maxStartS: 6 },
   },
   {

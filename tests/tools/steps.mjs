@@ -144,13 +144,13 @@ export const STEPS = [
   },
   {
     name: 'browser',
-    says: 'the demo and the package, in headless Chromium; transport in Firefox and WebKit too',
+    says: 'players, demo and package in headless Chromium; transport in Firefox and WebKit too',
     command: () => nodeTests('browser', ['tests/browser'], 1),
     count: nodeTotals,
     results: () => nodeResults('browser'),
     needs: ['npm', 'browsers', 'media'],
     afterBuild: true,
-    limitMinutes: 20,
+    limitMinutes: 45,
   },
   {
     name: 'requirements',

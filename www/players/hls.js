@@ -1,0 +1,4 @@
+// @ts-check
+import { hlsDriver } from './hls-driver.js';
+
+export const { prepare } = hlsDriver(() => import('hls.js'));

@@ -1,0 +1,6 @@
+// @ts-check
+import { shakaDriver } from './shaka-driver.js';
+
+export const { prepare } = shakaDriver(
+  '/node_modules/shaka-player-4/dist/shaka-player.compiled.js',
+);
