@@ -139,6 +139,8 @@ export class Body {
 
   /** The stream has ended, or all that is wanted of it is there. @returns {null | Lost} */
   #end() {
+    // Of two that read at once, where nothing comes to only one.
+    if (this.state === 'whole') return null;
     const said = this.#integrity?.end() ?? 'whole';
     if (said === 'wrong') return this.#lose('page', () => this.monitor.page());
     this.state = 'whole';

@@ -256,13 +256,15 @@ export class Engine {
   /** @param {import('./index.d.ts').LoadRequest} request */
   load = async (request) => {
     const { url, site, signal, init, optional, purpose, onAttempt, onResponse, onChunk } = request;
+    const { fetch: own } = this.#options;
+    const { fetch: send } = request;
     const transfer = this.#begin({
       ...describe(request.request ?? url, {
         ...init,
         ...{ site: site ?? this.#siteFor(request.request ?? url, init), optional, purpose },
         signal: signal ?? init?.signal,
       }),
-      fetch: request.fetch ?? this.#options.fetch,
+      fetch: send ? (input, init) => send(input, init, own ?? fetch) : own,
       streaming: onChunk !== undefined,
       keepsRefusal: false,
       observer: {

@@ -637,8 +637,11 @@ export interface LoadRequest<Type extends keyof LoadTypes = keyof LoadTypes> {
   /** `arraybuffer` by default. */
   responseType?: Type;
   signal?: AbortSignal;
-  /** Sends each attempt of this load, instead of the engine's own. */
-  fetch?: typeof fetch;
+  /**
+   * Sends each attempt of this load. Its third argument is the engine's own `fetch`, which sends it
+   * otherwise.
+   */
+  fetch?(input: any, init: RequestInit | undefined, next: typeof fetch): Promise<Response>;
   /** Nothing is lost if it fails: a preload hint, a segment of a gap. */
   optional?: boolean;
   purpose?: Purpose;

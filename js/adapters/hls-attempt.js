@@ -79,15 +79,15 @@ export async function wayOf(odd) {
   /** @type {Way} */
   const way = { url: cmcd ? cmcd.faithfulUrl(hls, context) : context.url };
   if (cmcd || carry || fetchSetup || facade) {
-    way.fetch = async (input, init = {}) => {
+    way.fetch = async (input, init = {}, next = fetch) => {
       const asked = { ...context, url: String(input) };
       const own = { ...init, headers: new Headers(init.headers) };
       if (cmcd && ++attempts > 1) cmcd.renew(hls, asked, own.headers);
       if (carry) return carry(odd, asked, own, way);
-      if (fetchSetup) return setUp(fetchSetup, asked, own, controller);
-      if (!facade) return fetch(asked.url, own);
+      if (fetchSetup) return setUp(fetchSetup, asked, own, controller, next);
+      if (!facade) return next(asked.url, own);
       const set = (/** @type {any[]} */ ...args) => xhrSetup.call(loader, ...args, asked);
-      return facade.fetchSetUp(controller, set)(asked.url, own);
+      return facade.fetchSetUp(controller, set)(asked.url, own, next);
     };
   }
   return Object.assign(way, inPieces(odd, way));
@@ -101,13 +101,14 @@ export async function wayOf(odd) {
  * @param {import('hls.js').LoaderContext} context
  * @param {RequestInit & { headers: Headers }} init
  * @param {AbortController} controller of the load
+ * @param {typeof fetch} next
  */
-async function setUp(fetchSetup, context, init, controller) {
+async function setUp(fetchSetup, context, init, controller, next) {
   const { signal, headers } = init;
   try {
     // Not at once: the engine has to have the attempt before it can end.
     const request = await Promise.resolve().then(() => fetchSetup(context, init));
-    if (!request) return fetch(context.url, init);
+    if (!request) return next(context.url, init);
     const { cache, referrer, referrerPolicy } = request;
     // Any init takes the referrer from a request (Fetch, 5.4).
     const own = new Request(request, {
@@ -122,7 +123,7 @@ async function setUp(fetchSetup, context, init, controller) {
       if (value) own.headers.set(name, value);
     }
     // Not awaited: what the network does is not the set-up's fault.
-    return fetch(own);
+    return next(own);
   } catch (error) {
     if (!signal?.aborted) controller.abort(error);
     throw error;

@@ -359,12 +359,12 @@ class EngineXhr extends EventTarget {
         site,
         responseType: this.responseType === 'arraybuffer' ? 'arraybuffer' : 'text',
         signal,
-        fetch: async (input, init) => {
+        fetch: async (input, init, next) => {
           const fresh = tries++ > 0 && attempt(again);
           this.requestTime = Date.now();
           const response = await (fresh
-            ? fetch(...fresh.#dress(this, input, init))
-            : fetch(input, init));
+            ? next(...fresh.#dress(this, input, init))
+            : next(input, init));
           if (!response.ok) refused = response.status;
           return response;
         },

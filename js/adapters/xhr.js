@@ -19,6 +19,8 @@
  * @property {ArrayBuffer} [data]
  */
 
+/** @type {Answer} */
+const NONE = { status: 0, statusText: '' };
 const UNSENT = 0;
 const OPENED = 1;
 const DONE = 4;
@@ -48,9 +50,9 @@ const faces = new WeakMap();
  *   that for an answer.
  * - `timeout` bounds one attempt, as it does without an engine.
  * - Bytes are copied by `send`, so that each attempt sends the same.
- * - What `fetch` cannot send (a Document, a synchronous request, a user in the URL), and what the
- *   engine fails to begin, is sent by the real XMLHttpRequest.
- * - There are no events of progress, and the engine's own `fetch` option is not used.
+ * - What `fetch` cannot send (a Document, a synchronous request, a user in the URL, a method like
+ *   `CONNECT`), and what the engine fails to begin, is sent by the real XMLHttpRequest.
+ * - There are no events of progress.
  *
  * An object that has its face already keeps it.
  *
@@ -68,7 +70,7 @@ export function faceXhr(xhr, load) {
   let url = '';
   let headers = new Headers();
   /** @type {Answer} */
-  let answer = { status: 0, statusText: '' };
+  let answer = NONE;
   /** @type {any} */
   let response = null;
   /** @type {AbortController | undefined} of the load under way */
@@ -100,10 +102,10 @@ export function faceXhr(xhr, load) {
         init,
         signal,
         responseType: 'arraybuffer',
-        fetch: async (input, init) => {
+        fetch: async (input, init, next) => {
           isSent = true;
           refusal = undefined;
-          const response = await send(input, init);
+          const response = await send(input, init, next);
           if (!response.ok) refusal = bodyOf(response.clone());
           return response;
         },
@@ -173,17 +175,17 @@ export function faceXhr(xhr, load) {
      * @param {string | null} [password]
      */
     open(how, to, async = true, user, password) {
-      const { href, username } = new URL(to, globalThis.document?.baseURI);
+      const { href } = new URL(to, globalThis.document?.baseURI ?? globalThis.location?.href);
       controller?.abort();
       controller = undefined;
-      if (!async || user || username) {
+      if (!async || user || !isForFetch(href, how)) {
         uncover();
         return xhr.open(how, to, async, user, password);
       }
       method = how;
       url = href;
       headers = new Headers();
-      answer = { status: 0, statusText: '' };
+      answer = NONE;
       response = null;
       readyState = OPENED;
     },
@@ -200,10 +202,14 @@ export function faceXhr(xhr, load) {
       void run(copy(body));
     },
     abort() {
-      if (!controller) return;
-      controller.abort();
+      const isUnderWay = controller !== undefined;
+      if (!isUnderWay && readyState !== DONE) return;
+      controller?.abort();
       controller = undefined;
+      answer = NONE;
+      response = null;
       readyState = UNSENT;
+      if (!isUnderWay) return;
       for (const name of ['abort', 'loadend']) fire(xhr, name, 0);
     },
   };
@@ -235,10 +241,10 @@ export function faceLicense(engine, xhr) {
  *
  * @param {AbortController} controller of the load, which ends with an error that opening does not cure
  * @param {(xhr: XMLHttpRequest, url: string) => unknown} setUp may return a promise
- * @returns {typeof fetch}
+ * @returns {NonNullable<import('../index.d.ts').LoadRequest['fetch']>}
  */
 export function fetchSetUp(controller, setUp) {
-  return async (input, init = {}) => {
+  return async (input, init = {}, next) => {
     const url = String(input);
     const { signal } = init;
     const xhr = new globalThis.XMLHttpRequest();
@@ -258,7 +264,7 @@ export function fetchSetUp(controller, setUp) {
       const [to, own] = toFetch();
       new Headers(init.headers).forEach((value, name) => own.headers.set(name, value));
       // Not awaited: what the network does is not the set-up's fault.
-      return fetchIn(xhr.timeout)(to, { ...init, ...own });
+      return fetchIn(xhr.timeout)(to, { ...init, ...own }, next);
     } catch (error) {
       if (!signal?.aborted) controller.abort(error);
       throw error;
@@ -271,19 +277,30 @@ export function fetchSetUp(controller, setUp) {
  * `AbortSignal.any` are left to the engine's own bounds.
  *
  * @param {number} timeout
- * @returns {typeof fetch}
+ * @returns {NonNullable<import('../index.d.ts').LoadRequest['fetch']>}
  */
-const fetchIn = (timeout) => (input, init) => {
-  const { signal } = init ?? {};
-  const both = timeout && signal && AbortSignal.any?.([signal, AbortSignal.timeout(timeout)]);
-  return fetch(input, both ? { ...init, signal: both } : init);
-};
+const fetchIn =
+  (timeout) =>
+  (input, init, next = fetch) => {
+    const { signal } = init ?? {};
+    const both = timeout && signal && AbortSignal.any?.([signal, AbortSignal.timeout(timeout)]);
+    return next(input, both ? { ...init, signal: both } : init);
+  };
 
 /** @param {XMLHttpRequest} xhr @param {string} type @param {number} loaded in bytes */
 const fire = (xhr, type, loaded) =>
   xhr.dispatchEvent(
     new globalThis.ProgressEvent(type, { loaded, total: loaded, lengthComputable: loaded > 0 }),
   );
+
+/** Whether `fetch` takes it: no user in the URL, no method like `CONNECT`. @param {string} url @param {string} method */
+function isForFetch(url, method) {
+  try {
+    return Boolean(new Request(url, { method }));
+  } catch {
+    return false;
+  }
+}
 
 /** The caller may write over its bytes once they are sent. @param {any} body */
 function copy(body) {

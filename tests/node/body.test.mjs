@@ -525,4 +525,11 @@ describe('a part of a body', () => {
     assert.equal(await body.read(0), null);
     assert.deepEqual(told, ['reading', 'whole']);
   });
+
+  test('R20: a response without a body is whole for each who reads it, and ends once', async () => {
+    const { monitor, told } = recorder();
+    const body = new Body(new Response(null, { status: 204 }), monitor);
+    assert.deepEqual(await Promise.all([body.read(0), body.read(Infinity)]), [null, null]);
+    assert.deepEqual(told, ['reading', 'reading', 'whole']);
+  });
 });

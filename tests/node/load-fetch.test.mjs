@@ -40,6 +40,23 @@ test("each attempt of a load is sent by the load's own fetch", async (t) => {
   assert.equal(others.length, 0, "the engine's own is not asked");
 });
 
+test("a fetch of a load is given the engine's own, which sends it otherwise", async (t) => {
+  const url = server.on('/next', ok('media'));
+  /** @type {unknown[]} */
+  const seen = [];
+  const engine = await engineFor(
+    t,
+    {},
+    { fetch: (input, init) => (seen.push(input), fetch(input, init)) },
+  );
+  await engine.load({
+    url,
+    site: 'segment',
+    fetch: (input, init, next) => next(`${input}?own`, init),
+  });
+  assert.deepEqual(seen, [`${url}?own`]);
+});
+
 test('a fetch of a load that throws is an attempt that failed', async (t) => {
   const url = server.on('/throws', ok('media'));
   const engine = await engineFor(t);
