@@ -51,5 +51,5 @@ export function unregister(url?: string | URL): Promise<boolean>;
 /** For pages: tells the worker how playback stands; it counts for 10 s. */
 export function reportPlayback(report: PlaybackReport): void;
 
-/** For pages: what the worker's engine knows, for debugging; `undefined` without a worker. */
+/** For pages: what the worker's engine knows, for debugging; `undefined` without a worker of Holdfast's. */
 export function workerState(): Promise<WorkerState | undefined>;

@@ -30,12 +30,18 @@ export function answering(engine, withRetry, transport) {
   /**
    * @param {Request} request
    * @param {string} clientId
-   * @param {Site} site
-   * @returns {Promise<Response>}
+   * @param {Site | undefined} site none: only what is there already is given
+   * @returns {Promise<Response> | undefined}
    */
-  return async (request, clientId, site) => {
-    const there = take(placeOf(request, request.url, clientId));
-    if (there) return there;
+  return (request, clientId, site) => {
+    // Wherever a redirection leads to, also where nothing is taken.
+    const there = take(request, clientId);
+    if (there) return Promise.resolve(there);
+    return site && reply(request, clientId, site);
+  };
+
+  /** @param {Request} request @param {string} clientId @param {Site} site */
+  async function reply(request, clientId, site) {
     const response = await (request.method === 'GET'
       ? join(request, clientId, site)
       : send(request, site, request.signal));
@@ -44,7 +50,7 @@ export function answering(engine, withRetry, transport) {
     // start from the request's. So the browser is sent to where the response is from.
     keep(placeOf(request, response.url, clientId), response);
     return Response.redirect(response.url);
-  };
+  }
 
   /** @param {string} place @param {Response} response */
   function keep(place, response) {
@@ -55,8 +61,10 @@ export function answering(engine, withRetry, transport) {
     }, KEPT);
   }
 
-  /** @param {string} place */
-  function take(place) {
+  /** @param {Request} request @param {string} clientId */
+  function take(request, clientId) {
+    if (request.method !== 'GET') return undefined;
+    const place = placeOf(request, request.url, clientId);
     const entry = [...kept].find((one) => one.place === place);
     if (entry) kept.delete(entry);
     return entry?.response;
@@ -64,8 +72,9 @@ export function answering(engine, withRetry, transport) {
 
   /** @param {Request} request @param {string} clientId @param {Site} site */
   function join(request, clientId, site) {
-    const { url, mode, credentials, cache, headers, signal } = request;
-    const key = JSON.stringify([clientId, withoutHash(url), mode, credentials, cache, ...headers]);
+    const { url, mode, credentials, cache, referrer, referrerPolicy, headers, signal } = request;
+    const way = [mode, credentials, cache, referrer, referrerPolicy, ...headers];
+    const key = JSON.stringify([clientId, withoutHash(url), ...way]);
     const entry = pending.get(key) ?? begin(key, request, site);
     entry.events += 1;
     entry.wanted += 1;
@@ -102,7 +111,11 @@ export function answering(engine, withRetry, transport) {
 
     /** @type {(input: any, init?: any) => Promise<Response>} */
     const asMade = async (input, init) => {
-      const response = await sendAsMade(transport(), request, input, init);
+      const cut = new AbortController();
+      // The engine lets go of what it cannot read; the element does not.
+      init.signal.addEventListener('abort', () => unreadable ?? cut.abort());
+      const own = { ...init, signal: cut.signal };
+      const response = await sendAsMade(transport(), request, input, own);
       if (init.signal.aborted) void response.body?.cancel().catch(() => {});
       else if (isUnreadable(response)) {
         // Nothing of it can be judged, nor fetched on: the element gets it as it is.

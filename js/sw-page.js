@@ -1,7 +1,10 @@
 // @ts-check
 /** For pages: the worker's registration, and what it can be told. */
 
-/** How long a page waits to be taken over, in milliseconds; one that was reloaded by force never is. */
+/**
+ * How long a page waits for a worker, in milliseconds: to be taken over, which one that was reloaded by
+ * force never is, and to be told of its state, of which a worker of somebody else's says nothing.
+ */
 const PATIENCE = 5000;
 
 const container = () => globalThis.navigator?.serviceWorker;
@@ -41,10 +44,9 @@ export async function workerState() {
   if (!controller) return undefined;
   const { port1, port2 } = new MessageChannel();
   controller.postMessage({ holdfast: 'state' }, [port2]);
-  return new Promise((resolve) => {
-    port1.onmessage = ({ data }) => {
-      port1.close();
-      resolve(data);
-    };
+  const told = new Promise((resolve) => {
+    port1.onmessage = ({ data }) => resolve(data);
+    setTimeout(resolve, PATIENCE);
   });
+  return told.finally(() => port1.close());
 }

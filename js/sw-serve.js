@@ -73,8 +73,8 @@ export const serving =
     }
 
     scope.addEventListener('fetch', (/** @type {Fetching} */ event) => {
-      const site = siteOf(event);
-      if (site) event.respondWith(answer(event.request, event.clientId, site));
+      const given = answer(event.request, event.clientId, siteOf(event));
+      if (given) event.respondWith(given);
     });
 
     /** @type {ReturnType<typeof setTimeout> | undefined} */

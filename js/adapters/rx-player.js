@@ -156,7 +156,13 @@ export function rxLicense(engine, url, setup = {}) {
   const getLicense = async (message, messageType) => {
     const own = typeof setup === 'function' ? await setup(message, messageType) : setup;
     const init = { method: 'POST', body: message, ...own };
-    if (!isPlain()) return (await engine.load({ url, site: 'license', init })).data;
+    let isSent = false;
+    const onAttempt = () => void (isSent = true);
+    try {
+      if (!isPlain()) return (await engine.load({ url, site: 'license', init, onAttempt })).data;
+    } catch (error) {
+      if (isSent || /** @type {any} */ (error)?.code !== 'DESTROYED') throw error;
+    }
     const response = await fetch(url, init);
     if (!response.ok) throw new Error(`license: the server answered ${response.status}`);
     return response.arrayBuffer();
@@ -297,7 +303,7 @@ function createLoader(engine, content, own, kind) {
 
     /** @param {any} error @param {any} [theirs] what the user's own loader said last */
     const reject = (error, theirs) => {
-      const message = theirs?.message ?? error.message;
+      const message = theirs?.message || error.message || 'The loader failed';
       const status = theirs?.xhr?.status || error.status || 0;
       const isMissing = site === 'segment' && (status === 404 || status === 410);
       if (kind.skipsMissing && isMissing && !others && content.mayMiss(info)) {
@@ -385,8 +391,9 @@ function createLoader(engine, content, own, kind) {
  * @returns {typeof fetch}
  */
 function transportOf(loader, info, { resolve: answered, reject: refused, fallback, progress }) {
-  return (url, init) =>
-    new Promise((resolve, reject) => {
+  return (url, init) => {
+    /** @type {Promise<Response>} */
+    const sent = new Promise((resolve, reject) => {
       /** @type {ReadableStreamDefaultController<Uint8Array> | undefined} */
       let stream;
       let isOver = false;
@@ -443,6 +450,10 @@ function transportOf(loader, info, { resolve: answered, reject: refused, fallbac
       });
       init?.signal?.addEventListener('abort', abort);
     });
+    // Nobody follows an attempt within whose call its load has ended.
+    sent.catch(() => {});
+    return sent;
+  };
 }
 
 /**

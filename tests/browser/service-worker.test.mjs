@@ -375,6 +375,19 @@ describe('what scripts fetch', { concurrency: 2 }, () => {
     });
   }
 
+  test('is not sent twice where it is redirected to what does not look like media', async (t) => {
+    const there = scripted(ok('#EXTM3U'));
+    const answers = { '/here.m3u8': redirect('/there?signed=1'), '/there': there };
+    const { page, origin } = await open(t, { answers });
+    const told = await fetched(page, '/here.m3u8');
+    assert.deepEqual([told.text, told.url], ['#EXTM3U', `${origin}/there?signed=1`]);
+    assert.equal(there.seen.length, 1);
+    // What is asked for there by itself is left alone.
+    await fetched(page, '/there?signed=1');
+    assert.equal(there.seen.length, 2);
+    assert.equal((await stateOf(page)).log.filter(({ event }) => event === 'sent').length, 1);
+  });
+
   test('ends where the page ends it, once there is a body', async (t) => {
     let closed = false;
     /** @type {Answer} */

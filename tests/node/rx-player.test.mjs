@@ -291,6 +291,16 @@ describe('a segment loader of the user', () => {
     ]);
   });
 
+  test('that says nothing is no end of every sentence', async () => {
+    const engine = await start();
+    /** @type {Loader} */
+    const segmentLoader = (_, /** @type {any} */ { reject }) =>
+      reject({ message: '', canRetry: false });
+    const { segmentLoader: loader } = rxOptions(engine, { transport: 'dash', segmentLoader });
+    const { error } = await call(loader, { url: 'https://mute.test/' }).settled;
+    assert.equal(error.message, 'The loader failed');
+  });
+
   test('has the last word with canRetry: false', async () => {
     let calls = 0;
     const loader = await over((_, /** @type {any} */ { reject }) => {
@@ -460,5 +470,17 @@ describe('rxLicense', () => {
       assert.deepEqual([...(await body)], [1, 2, 3]);
     }
     assert.equal(server.seen('/license').length, 2);
+  });
+
+  test('asks without the engine once that is destroyed, but nothing that was sent', async () => {
+    const engine = await start({ sites: { license: segment } });
+    const sent = rxLicense(engine, server.on('/hung', hang())).getLicense(bytes, 'license-request');
+    while (!server.seen('/hung').length) await new Promise((resolve) => setTimeout(resolve, 10));
+    engine.destroy();
+    await assert.rejects(Promise.resolve(sent), { code: 'DESTROYED' });
+    assert.equal(server.seen('/hung').length, 1);
+    const { getLicense } = rxLicense(engine, server.on('/after', ok('license')));
+    const data = await getLicense(bytes, 'license-request');
+    assert.equal(new TextDecoder().decode(/** @type {ArrayBuffer} */ (data)), 'license');
   });
 });

@@ -263,6 +263,16 @@ describe('an XMLHttpRequest with a face', { concurrency: true }, () => {
     assert.deepEqual(fired, ['abort', 'loadend']);
   });
 
+  test('forgets its answer where it is aborted afterwards, and fires nothing', async (t) => {
+    const { xhr, fired, ended } = faced(await engineFor(t));
+    xhr.open('POST', server.on('/forgotten', ok('keys')));
+    xhr.send('challenge');
+    await ended;
+    xhr.abort();
+    assert.deepEqual([xhr.readyState, xhr.status, xhr.response], [0, 0, '']);
+    assert.deepEqual(fired, ['readystatechange', 'load', 'loadend']);
+  });
+
   test('can be used again', async (t) => {
     const { xhr, fired } = faced(await engineFor(t));
     for (const body of ['first', 'second']) {
@@ -291,6 +301,7 @@ describe('the real XMLHttpRequest is used', () => {
   const refused = [
     ['for a synchronous request', ['POST', url, false, undefined, undefined]],
     ['for a user', ['POST', url, true, 'me', 'secret']],
+    ['for a method that only it may refuse', ['CONNECT', url, true, undefined, undefined]],
     ['for a user in the URL', ['POST', 'https://me@license.example/', true, undefined, undefined]],
   ];
   for (const [what, args] of refused) {
