@@ -496,7 +496,7 @@ export class Engine {
     promise.then(
       (response) => {
         // A fetch that resolves with something else has failed as one that rejects.
-        if (typeof response?.status !== 'number')
+        if (typeof response?.status !== 'number' || !response.headers?.get)
           return settle(undefined, new TypeError('no response'));
         const transfer = this.#transfers.get(id);
         const look = transfer && attempt(() => this.#counsel?.look(transfer, number, response));

@@ -140,12 +140,12 @@ const open = (then) =>
 const skipped = ({ jumps }) => jumps.reduce((sum, jump) => sum + jump, 0);
 
 for (const version of VERSIONS) {
-  describe(`hls.js ${version}`, { concurrency: 3 }, () => {
+  describe(`hls.js ${version}`, { concurrency: 4 }, () => {
     test('plays a healthy stream with the requests that it makes alone', async (t) => {
       const made = await Promise.all(
         [true, false].map(async (alone) => {
           const config = { ...SHORT };
-          const player = await play(t, { version, how: { alone, config, rate: 2 } });
+          const player = await play(t, { version, how: { alone, config } });
           const look = await player.reaches(7);
           assert.ok(player.session.log.every(({ attempt }) => attempt === 1));
           assert.deepEqual(player.warnings, []);
@@ -180,7 +180,7 @@ for (const version of VERSIONS) {
     ])) {
       test(`skips a hole in ${what} at the cost of its own duration`, async (t) => {
         const rules = [/** @type {Rule} */ ({ match, act: 'status', status: 404 })];
-        const how = { config: { startPosition: 6 }, rate: 2 };
+        const how = { config: { startPosition: 6 } };
         const { reaches } = await play(t, { version, rules, how });
         const look = await reaches(12.5 + (missing - 1) * 2);
         assert.ok(skipped(look) < missing * 2 + 0.7, `skipped ${skipped(look)} s`);
@@ -195,7 +195,7 @@ for (const version of VERSIONS) {
 
     test('ends where the last segments are missing', async (t) => {
       const rules = [/** @type {Rule} */ ({ match: '-20.m4s', act: 'status', status: 404 })];
-      const how = { config: { startPosition: 34 }, rate: 2 };
+      const how = { config: { startPosition: 36 } };
       const { ends } = await play(t, { version, rules, how });
       const { ended, fatal, position } = await ends();
       assert.deepEqual([ended, fatal], [true, []]);
@@ -253,7 +253,7 @@ for (const version of VERSIONS) {
         })()`)
       );
       assert.equal(mine.replace('["interstitialAssetListLoadPolicy",null],', ''), own);
-      const { errors, means } = await reaches(12.5);
+      const { errors, means } = await reaches(10);
       // What was under way goes on.
       const later = means.slice(before.length + 2);
       assert.ok(later.length > 5 && later.every((by) => by === 'xhr'), later.join());
@@ -266,96 +266,110 @@ for (const version of VERSIONS) {
   });
 }
 
-describe('where the engine fails open, hls.js has its own loader and retries back', () => {
-  /** @type {Rule} */
-  const twice503 = { match: '^mid-0[23]', nth: [1, 2], act: 'status', status: 503 };
+describe(
+  'where the engine fails open, hls.js has its own loader and retries back',
+  {
+    concurrency: 4,
+  },
+  () => {
+    /** @type {Rule} */
+    const twice503 = { match: '^mid-0[23]', nth: [1, 2], act: 'status', status: 503 };
 
-  for (const [name, page] of Object.entries({
-    'the module answers 404': { answers: { [WASM]: answer(404, 'no') } },
-    'the content security policy forbids WebAssembly': { csp: "'self'" },
-  })) {
-    test(name, async (t) => {
-      const how = { config: { ...SHORT } };
-      const player = await play(t, { rules: [twice503], page, how });
-      const { mode, means, errors } = await player.reaches(6.5);
-      assert.equal(mode, 'plain');
-      assert.deepEqual(player.statuses('mid-03.m4s'), [503, 503, 200]);
-      assert.equal(means.at(-1), 'xhr');
-      assert.ok(errors.some(({ code }) => code === 503));
-      const [mine, own] = /** @type {string[]} */ (
-        await player.page.evaluate('[player.settings(), player.settings({})]')
-      );
-      assert.equal(mine, own);
-    });
-  }
-
-  test('also in the middle of playback', async (t) => {
-    const page = { answers: { [WASM]: afterwards(2000, answer(404, 'no')) } };
-    const how = { config: { ...SHORT } };
-    const player = await play(t, { page, how });
-    const { means } = await player.reaches(8);
-    assert.equal(means[0], 'fetch');
-    assert.equal(means.at(-1), 'xhr');
-    assert.ok(player.session.log.every(({ attempt }) => attempt === 1));
-  });
-});
-
-describe('CMCD is that of each attempt, and all other bytes of a URL are the playlist', () => {
-  const SIGNED = 'hdnts=st=1~exp=2~acl=/*~hmac=x&b=%7e+%20';
-
-  for (const version of VERSIONS) {
-    for (const useHeaders of [false, true]) {
-      test(`hls.js ${version}, in ${useHeaders ? 'headers' : 'queries'}`, async (t) => {
-        const session = lab.createSession({
-          rules: [{ match: '^mid-04', nth: [1, 2], act: 'status', status: 503 }],
-        });
-        const text = await readFile(path.join(mediaDir, 'mid.m3u8'), 'utf8');
-        const signed = text.replace(
-          /mid-[\w]+\.m(4s|p4)/g,
-          (name) => `${session.url(name)}?${SIGNED}`,
+    for (const [name, page] of Object.entries({
+      'the module answers 404': { answers: { [WASM]: answer(404, 'no') } },
+      'the content security policy forbids WebAssembly': { csp: "'self'" },
+    })) {
+      test(name, async (t) => {
+        const how = { config: { ...SHORT } };
+        const player = await play(t, { rules: [twice503], page, how });
+        const { mode, means, errors } = await player.reaches(6.5);
+        assert.equal(mode, 'plain');
+        assert.deepEqual(player.statuses('mid-03.m4s'), [503, 503, 200]);
+        assert.equal(means.at(-1), 'xhr');
+        assert.ok(errors.some(({ code }) => code === 503));
+        const [mine, own] = /** @type {string[]} */ (
+          await player.page.evaluate('[player.settings(), player.settings({})]')
         );
-        const url = browser.media.on(`/signed-${session.id}.m3u8`, open(ok(signed)));
-        const how = {
-          config: { cmcd: { sessionId: 's', contentId: 'c', useHeaders }, ...SHORT },
-          engine: hasty({ backoff: { base: 600, factor: 1, cap: 600 } }),
-        };
-        const player = await play(t, { version, url: `${url}?${SIGNED}`, how });
-        await player.reaches(7);
-        const asked = player.requests.filter((request) => request.url().includes(SIGNED));
-        const all = player.requests.filter((request) => /signed-|mid-/.test(request.url()));
-        assert.ok(all.length > 5);
-        assert.deepEqual(
-          all.map((request) => request.url()).filter((each) => !each.includes(`?${SIGNED}`)),
-          [],
-        );
-        /** @param {import('playwright-core').Request} request */
-        const cmcdOf = (request) => {
-          const headers = Object.entries(request.headers()).filter(([name]) => /^cmcd/.test(name));
-          const { url } = { url: request.url() };
-          const rest = url.slice(url.indexOf(SIGNED) + SIGNED.length);
-          if (useHeaders) assert.equal(rest, '');
-          else assert.match(rest, /^&CMCD=[^&]+$/);
-          const said = useHeaders
-            ? headers
-                .map((each) => each.join('='))
-                .sort()
-                .join()
-            : rest;
-          return decodeURIComponent(said);
-        };
-        for (const request of asked) assert.match(cmcdOf(request), /sid="s"/);
-        const fourth = asked
-          .filter((request) => new URL(request.url()).pathname.endsWith('mid-04.m4s'))
-          .map(cmcdOf);
-        assert.equal(fourth.length, 3, fourth.join('\n'));
-        const lengths = fourth.map((cmcd) => Number(/\bbl=\(?(\d+)/.exec(cmcd)?.[1]));
-        assert.ok(lengths[0] > lengths[1] && lengths[1] > lengths[2], fourth.join('\n'));
+        assert.equal(mine, own);
       });
     }
-  }
-});
 
-describe('a loader of another library underneath', { concurrency: 3 }, () => {
+    test('also in the middle of playback', async (t) => {
+      const page = { answers: { [WASM]: afterwards(2000, answer(404, 'no')) } };
+      const how = { config: { ...SHORT } };
+      const player = await play(t, { page, how });
+      const { means } = await player.reaches(8);
+      assert.equal(means[0], 'fetch');
+      assert.equal(means.at(-1), 'xhr');
+      assert.ok(player.session.log.every(({ attempt }) => attempt === 1));
+    });
+  },
+);
+
+describe(
+  'CMCD is that of each attempt, and all other bytes of a URL are as they were',
+  {
+    concurrency: 4,
+  },
+  () => {
+    const SIGNED = 'hdnts=st=1~exp=2~acl=/*~hmac=x&b=%7e+%20';
+
+    for (const version of VERSIONS) {
+      for (const useHeaders of [false, true]) {
+        test(`hls.js ${version}, in ${useHeaders ? 'headers' : 'queries'}`, async (t) => {
+          const session = lab.createSession({
+            rules: [{ match: '^mid-04', nth: [1, 2], act: 'status', status: 503 }],
+          });
+          const text = await readFile(path.join(mediaDir, 'mid.m3u8'), 'utf8');
+          const signed = text.replace(
+            /mid-[\w]+\.m(4s|p4)/g,
+            (name) => `${session.url(name)}?${SIGNED}`,
+          );
+          const url = browser.media.on(`/signed-${session.id}.m3u8`, open(ok(signed)));
+          const how = {
+            config: { cmcd: { sessionId: 's', contentId: 'c', useHeaders }, ...SHORT },
+            engine: hasty({ backoff: { base: 600, factor: 1, cap: 600 } }),
+          };
+          const player = await play(t, { version, url: `${url}?${SIGNED}`, how });
+          await player.reaches(7);
+          const asked = player.requests.filter((request) => request.url().includes(SIGNED));
+          const all = player.requests.filter((request) => /signed-|mid-/.test(request.url()));
+          assert.ok(all.length > 5);
+          assert.deepEqual(
+            all.map((request) => request.url()).filter((each) => !each.includes(`?${SIGNED}`)),
+            [],
+          );
+          /** @param {import('playwright-core').Request} request */
+          const cmcdOf = (request) => {
+            const headers = Object.entries(request.headers()).filter(([name]) =>
+              /^cmcd/.test(name),
+            );
+            const { url } = { url: request.url() };
+            const rest = url.slice(url.indexOf(SIGNED) + SIGNED.length);
+            if (useHeaders) assert.equal(rest, '');
+            else assert.match(rest, /^&CMCD=[^&]+$/);
+            const said = useHeaders
+              ? headers
+                  .map((each) => each.join('='))
+                  .sort()
+                  .join()
+              : rest;
+            return decodeURIComponent(said);
+          };
+          for (const request of asked) assert.match(cmcdOf(request), /sid="s"/);
+          const fourth = asked
+            .filter((request) => new URL(request.url()).pathname.endsWith('mid-04.m4s'))
+            .map(cmcdOf);
+          assert.equal(fourth.length, 3, fourth.join('\n'));
+          const lengths = fourth.map((cmcd) => Number(/\bbl=\(?(\d+)/.exec(cmcd)?.[1]));
+          assert.ok(lengths[0] > lengths[1] && lengths[1] > lengths[2], fourth.join('\n'));
+        });
+      }
+    }
+  },
+);
+
+describe('a loader of another library underneath', { concurrency: 4 }, () => {
   /** @type {Rule[]} */
   const faults = [
     { match: '^mid-02', nth: 1, act: 'status', status: 503 },
@@ -407,7 +421,7 @@ describe('a loader of another library underneath', { concurrency: 3 }, () => {
   });
 });
 
-describe('a hole is skipped only where it is one', { concurrency: 3 }, () => {
+describe('a hole is skipped only where it is one', { concurrency: 4 }, () => {
   /** @param {number} status @param {How} [how] */
   const refused = (status, how) => ({
     rules: [/** @type {Rule} */ ({ match: '^mid-03', act: 'status', status })],

@@ -552,7 +552,7 @@ describe('the samples of bandwidth', () => {
       `bit/ms: clean ${reference.toFixed(0)}, retried ${retried.rate.toFixed(0)}, resumed ${resumed.rate.toFixed(0)}`,
     );
     for (const { rate } of [retried, resumed]) {
-      assert.ok(Math.abs(rate / reference - 1) < 0.25, `${rate} against ${reference}`);
+      assert.ok(Math.abs(rate / reference - 1) < 0.4, `${rate} against ${reference}`);
     }
     assert.ok(resumed.took - resumed.duration > 1000, 'the silence is no part of the sample');
     const { progress } = resumed;

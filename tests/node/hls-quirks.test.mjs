@@ -891,6 +891,19 @@ describe('one owner of retries', () => {
     assert.deepEqual(fatal(), []);
   });
 
+  test('nor is the last segment of a live stream fatal', async () => {
+    const segments = ['/seg0.ts', '/seg0.ts?2', '/seg0.ts?3', '/gone.ts'];
+    const text = media({ segments, live: true, target: 1 });
+    const http = await server({ '/v.m3u8': body(text), '/gone.ts': status(404) });
+    const config = { startPosition: 3.5 };
+    const { event, fatal } = player(await engineUnderTest(), `${http.base}/v.m3u8`, config);
+    const error = await event(Hls.Events.ERROR, ({ frag }) => frag?.sn === 3);
+    assert.equal(error.response.code, 404);
+    const before = http.count('/v.m3u8');
+    await until(() => http.count('/v.m3u8') > before);
+    assert.deepEqual(fatal(), []);
+  });
+
   test('an error reaches hls.js with its status, and VOD ends', async () => {
     const http = await server({ '/v.m3u8': body(vod()), '*': status(403) });
     const { event } = player(await engineUnderTest(), `${http.base}/v.m3u8`);

@@ -513,6 +513,7 @@ test('a fetch option that throws or resolves with nonsense is a failure of the n
       throw new Error('synchronous');
     },
     async () => 'no response',
+    async () => ({ status: 200 }),
     async () => undefined,
     () => null,
   ]) {
