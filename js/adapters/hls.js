@@ -23,6 +23,8 @@ const BACKSTOP_MS = 600_000;
 const ASSET_LIST_MS = 30_000;
 /** How often a load that has failed once looks whether to leave. */
 const WATCH_MS = 1_000;
+/** How often an initialisation segment is looked for. */
+const TICK_MS = 20;
 /** `setTimeout` fires at once beyond this. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** hls.js leaves a failed pathway alone for so long. */
@@ -362,7 +364,11 @@ function createLoader(engine, warn, transport) {
     async #run(load) {
       const { context, callbacks, site } = load;
       const { stats } = this;
-      const loaded = await this.#request(load).catch((error) => {
+      const loaded = await this.#request(load).catch(async (error) => {
+        // hls.js 1.7 asks for both at once; told of this before that is there, it aborts what it
+        // asks for next, and waits for ever.
+        while (context.frag?.initSegment?.loader)
+          await new Promise((go) => setTimeout(go, TICK_MS));
         if (!this.#settled) this.#fail(load, error);
       });
       // By now load() has returned: hls.js hangs when it is answered inside.

@@ -25,7 +25,7 @@ let hls;
 let stop;
 /** @type {{ details: string, fatal: boolean, code?: number }[]} */
 const errors = [];
-/** Jumps of the playhead that nobody asked for, in seconds. @type {number[]} */
+/** Jumps of the playhead that nobody asked for: from where, and to where. @type {[number, number][]} */
 const jumps = [];
 /** By which means segments came. @type {string[]} */
 const means = [];
@@ -51,11 +51,18 @@ async function play(url, how = {}) {
   hls.on(Hls.Events.FRAG_LOADED, (_, { networkDetails }) => {
     means.push(networkDetails instanceof XMLHttpRequest ? 'xhr' : 'fetch');
   });
-  video.addEventListener('seeking', () => jumps.push(video.currentTime - position));
-  video.addEventListener('timeupdate', () => (position = video.currentTime));
+  video.addEventListener('seeking', () => {
+    const to = video.currentTime;
+    if (to !== hls.config.startPosition) jumps.push([position, to]);
+    position = to;
+  });
+  const follow = () => {
+    if (!video.seeking) position = video.currentTime;
+    requestAnimationFrame(follow);
+  };
+  follow();
   hls.loadSource(url);
   hls.attachMedia(video);
-  position = hls.config.startPosition > 0 ? hls.config.startPosition : 0;
   // Tests are in a hurry.
   video.defaultPlaybackRate = video.playbackRate = 2;
   video.play().catch(() => {});
