@@ -58,7 +58,7 @@ export const serving =
     /** @param {Fetching} event @returns {Site | undefined} */
     function siteOf({ request, clientId }) {
       const { mode, redirect } = request;
-      if (isOver || /^(navigate|websocket)$/.test(mode) || redirect !== 'follow') return undefined;
+      if (isOver || mode === 'navigate' || redirect !== 'follow') return undefined;
       const found = find(request, clientId);
       if (!match) return found;
       const said = attempt(() => match(request));

@@ -123,14 +123,15 @@ describe('a body that is', { concurrency: true }, () => {
   });
 
   test('R17: slow, for more than ten times the bound, is never cut', async (t) => {
-    const url = server.on('/drip.mp4', drip(MEDIA, 36, 150));
-    const engine = await engineFor(t, { stallTimeout: 500, headersTimeout: 500, attempts: 2 });
+    // A second, as a busy machine drips late now and then.
+    const url = server.on('/drip.mp4', drip(MEDIA, 55, 200));
+    const engine = await engineFor(t, { stallTimeout: 1000, headersTimeout: 1000, attempts: 2 });
     const before = performance.now();
     const [loaded, streamed] = await Promise.all([
       engine.load({ url }),
       engine.fetchBytes({ url }).then(bytesOf),
     ]);
-    assert.ok(performance.now() - before >= 5000);
+    assert.ok(performance.now() - before >= 10_000);
     assert.deepEqual(bytes(loaded.data), MEDIA);
     assert.deepEqual(streamed, MEDIA);
     assert.equal(server.seen('/drip.mp4').length, 2);

@@ -123,7 +123,15 @@ const API = [...new Set([...optionNames(), ...memberNames(), ...declaredNames()]
 const SHIPPED = [
   ...[...filesOf('js/', '.js'), ...filesOf('js/adapters/', '.js')],
   'tests/vectors/wasm-imports.txt',
-].map((file) => ({ file, text: read(file).toLowerCase() }));
+]
+  // Players ask with such objects of their own, and theirs are what this file has for its subject.
+  .filter((file) => !file.endsWith('/xhr.js'))
+  .map((file) => ({ file, text: withoutComments(read(file)).toLowerCase() }));
+
+/** @param {string} code */
+function withoutComments(code) {
+  return code.replace(/\/\*[^]*?\*\/|(?<=^|\s)\/\/.*/g, '');
+}
 
 describe('the table of what the browser owns', () => {
   test('R80: has two tables, whose rows are whole', () => {

@@ -114,7 +114,8 @@ for (const hook of /** @type {const} */ (['onAttempt', 'onResponse', 'onProgress
     await sleep(50);
     assert.deepEqual(complaints, []);
     assert.deepEqual(uncaught, []);
-    assert.ok(server.seen(`/inside-${hook}.mp4`).every(({ closedAt }) => closedAt));
+    const seen = server.seen(`/inside-${hook}.mp4`);
+    await eventually(() => seen.every(({ closedAt }) => closedAt));
   });
 }
 
