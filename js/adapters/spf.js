@@ -20,6 +20,11 @@ const SLOTS = /** @type {const} */ (['retryState', 'retryExhausted', 'hostHealth
 /** What SPF asks of a CDN. The multivariant playlist is in one place only. */
 const CDN_SITES = /** @type {const} */ (['playlist', 'playlist-reload', 'init', 'segment']);
 
+/** So often it is looked whether playback stands still though there is media, in milliseconds. */
+const LOOK_MS = 1000;
+/** Media ahead that a decoder that stands still should have played, in seconds. */
+const PLENTY_S = 1;
+
 /** @type {typeof import('./spf.d.ts').bridgeSpf} */
 export function bridgeSpf(engine, { state, context }, { effect, signal, getCdnId = originOf }) {
   const release = keepOneCdn(state, getCdnId);
@@ -30,6 +35,7 @@ export function bridgeSpf(engine, { state, context }, { effect, signal, getCdnId
     reportVerdicts(engine, state, getCdnId),
     declareCdns(engine, state, getCdnId, effect),
     reportPlayback(engine, state, context, effect),
+    keepMoving(context),
   ];
   return () => ways.splice(0).forEach((out) => out());
 }
@@ -135,6 +141,27 @@ function reportPlayback(engine, state, { mediaElement }, effect) {
     off();
     follow(null);
   };
+}
+
+/**
+ * Chromium plays sound on for up to 3 s where the picture is missing, and SPF meanwhile throws away
+ * what is behind the playhead. When the picture comes, the decoder waits for a part that is gone:
+ * for good, though all that is ahead is buffered. A seek to where it stands makes it go on.
+ *
+ * @param {SpfSignals['context']} context
+ */
+function keepMoving({ mediaElement }) {
+  let stoodAt = NaN;
+  const look = () => {
+    const media = mediaElement.get();
+    const isStuck = media && !media.paused && !media.seeking && media.readyState < 3;
+    const at = isStuck && bufferAhead(media) > PLENTY_S ? media.currentTime : NaN;
+    // Twice in the same place: a moment's wait is no standstill.
+    if (media && at === stoodAt) media.currentTime = at;
+    stoodAt = at;
+  };
+  const timer = setInterval(look, LOOK_MS);
+  return () => clearInterval(timer);
 }
 
 /**

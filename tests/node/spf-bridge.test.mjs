@@ -282,6 +282,38 @@ test('the engine is told of the buffer and the playlist, from the element that p
   assert.equal(listeners.size, 0);
 });
 
+test('playback that stands still with media ahead is got going by a seek to where it stands', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const { engine } = listener();
+  const { state } = player(t);
+  const buffered = { length: 1, start: () => 0, end: () => 12 };
+  /** @type {number[]} */
+  const seeks = [];
+  let at = 5;
+  const media = Object.assign(new EventTarget(), {
+    ...{ buffered, readyState: 2, paused: false, seeking: false, play() {}, load() {} },
+  });
+  Object.defineProperty(media, 'currentTime', { get: () => at, set: (to) => void seeks.push(to) });
+  const own = { mediaElement: signal(/** @type {any} */ (media)) };
+  const stop = bridgeSpf(engine, { state, context: own }, { effect, signal });
+  t.mock.timers.tick(1000);
+  assert.deepEqual(seeks, [], 'a moment is no standstill');
+  t.mock.timers.tick(1000);
+  assert.deepEqual(seeks, [5]);
+  at = 6;
+  t.mock.timers.tick(1000);
+  media.readyState = 4;
+  t.mock.timers.tick(2000);
+  at = 11.5;
+  media.readyState = 2;
+  t.mock.timers.tick(3000);
+  assert.deepEqual(seeks, [5], 'not where it moves, plays, or has nothing ahead');
+  stop();
+  at = 5;
+  t.mock.timers.tick(3000);
+  assert.deepEqual(seeks, [5]);
+});
+
 test('once the engine has failed open, SPF fails CDNs as it does alone', async (t) => {
   const { engine, tell } = listener();
   const { state, context } = player(t);
