@@ -72,7 +72,7 @@ async function play(rules) {
       assert.equal(state.error ?? null, null);
       if (entriesOf(session)[0]?.bytes >= half) ahead ??= state.ahead;
       if (state.result) {
-        assert.equal(await page.evaluate('lab.engine().mode'), 'engine');
+        assert.equal((await page.evaluate('lab.engine()')).mode, 'engine');
         return { session, ahead: ahead ?? 0, result: state.result };
       }
       await sleep(100);
