@@ -37,6 +37,7 @@
  * @property {import('hls.js').LoaderConfiguration} config
  * @property {import('hls.js').LoaderCallbacks<import('hls.js').LoaderContext>} callbacks
  * @property {import('../index.d.ts').Site} site
+ * @property {Way} [way] where it takes more than `fetch`
  */
 
 /**

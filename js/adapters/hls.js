@@ -94,8 +94,8 @@ export function hlsConfig(engine, overrides = {}, { skipHoles = true } = {}) {
   };
   for (const name of POLICIES) given[name] = policy(name, users[name]);
   for (const name of LOADERS) {
-    if (name !== 'loader' && !users[name]) continue;
-    given[name] = users[name]?.holdfast ? users[name] : createLoader(engine, warn, users[name]);
+    const own = users[name];
+    if (own ? !own.holdfast : name === 'loader') given[name] = createLoader(engine, warn, own);
   }
   warn(TWO_LAYERS, retryFields(given));
   return /** @type {any} */ (given);
@@ -193,9 +193,8 @@ export function attachHls(engine, hls) {
     },
     hlsManifestLoaded(_, data) {
       hosts = new Set(data.levels?.map((/** @type {any} */ level) => hostOf(levelUrl(level))));
-      declare(); // hlsManifestParsed comes before
+      declare();
     },
-    hlsManifestParsed: declare,
     hlsLevelsUpdated: declare,
     hlsLevelSwitching: declare,
     hlsSteeringManifestLoaded: declare,
@@ -311,12 +310,8 @@ function createLoader(engine, warn, transport) {
      * @param {LoaderCallbacks} callbacks
      */
     load(context, config, callbacks) {
-      if (this.#started) {
-        // A throw here would become a fatal internal exception in hls.js.
-        const text = 'A loader can only be used once.';
-        queueMicrotask(() => callbacks.onError({ code: 0, text }, context, null, this.stats));
-        return;
-      }
+      // As hls.js's own do.
+      if (this.#started) throw new Error('A loader can only be used once');
       this.#started = true;
       if (this.#settled) return;
       this.stats.loading.start = performance.now();
@@ -339,8 +334,7 @@ function createLoader(engine, warn, transport) {
 
     /** @returns {number | null} seconds the answer has spent in caches */
     getCacheAge() {
-      const age = this.getResponseHeader('age');
-      return age ? parseFloat(age) : null;
+      return parseFloat(this.getResponseHeader('age') ?? '') || null;
     }
 
     /** @param {string} name */
@@ -367,27 +361,28 @@ function createLoader(engine, warn, transport) {
       const loaded = await this.#request(load).catch(async (error) => {
         // hls.js 1.7 asks for both at once; told of this before that is there, it aborts what it
         // asks for next, and waits for ever.
-        while (context.frag?.initSegment?.loader)
-          await new Promise((go) => setTimeout(go, TICK_MS));
+        while (context.frag?.initSegment?.loader) await sleep(TICK_MS);
         if (!this.#settled) this.#fail(load, error);
       });
       // By now load() has returned: hls.js hangs when it is answered inside.
       if (this.#settled || !loaded) return;
 
-      const { data, response, status, url, bytes, timing, degraded, streamed } = loaded;
+      const { data, response, status, url, bytes, degraded } = loaded;
+      const { flush, timing = loaded.timing } = load.way ?? {};
       // The bandwidth sample and the reload schedule are made of these: no waits, no lost attempts.
       Object.assign(stats.loading, timing);
-      stats.loaded = stats.total = streamed ? bytes : (data.byteLength ?? bytes);
-      stats.bwEstimate = (stats.total * 8000) / Math.max(timing.end - timing.first, 1);
+      stats.loaded = stats.total = bytes;
+      stats.bwEstimate = (bytes * 8000) / Math.max(timing.end - timing.first, 1);
       this.#response = response;
       const isPlain = isReloadedPlainly(this.#player.seen, site, context.url, degraded);
-      if (!streamed) callbacks.onProgress?.(stats, context, data, response);
+      if (flush) flush();
+      else callbacks.onProgress?.(stats, context, data, response);
       if (this.#settled) return;
       this.#settle();
       const answer = {
         // An empty URL, as of a synthetic response, makes hls.js throw when it resolves against it.
         url: url || context.url,
-        data: streamed ? new ArrayBuffer(0) : isPlain ? withoutOffers(data) : data,
+        data: isPlain ? withoutOffers(data) : data,
         code: status,
       };
       callbacks.onSuccess(answer, stats, context, response);
@@ -423,9 +418,9 @@ function createLoader(engine, warn, transport) {
       if (transport || fetchSetup || xhrSetup || cmcd || progressive) {
         const controller = this.#controller;
         const { wayOf } = await import('./hls-attempt.js');
-        way = await wayOf({ loader: this, load, player, controller, transport });
+        way = load.way = await wayOf({ loader: this, load, player, controller, transport });
       }
-      const loaded = await engine.load({
+      return engine.load({
         ...way,
         site,
         init: { method: 'GET', mode: 'cors', credentials: 'same-origin', headers },
@@ -451,8 +446,6 @@ function createLoader(engine, warn, transport) {
           stats.total = total > loaded ? total : 0;
         },
       });
-      way.flush?.();
-      return { ...loaded, timing: way.timing ?? loaded.timing, streamed: way.flush };
     }
 
     /** @param {Load} load @param {any} error */
@@ -593,6 +586,9 @@ function retryFields(config) {
 function isOfLevel({ frag, keyInfo, type }) {
   return frag ? frag.type === 'main' && !keyInfo : type === 'level';
 }
+
+/** @param {number} ms */
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** @param {any} level a level, or a variant of the parsed manifest @returns {string} */
 function levelUrl(level) {

@@ -352,7 +352,7 @@ describe('attachHls', () => {
       const stop = attachHls(engine, /** @type {any} */ (hls));
       const media = fakeMedia([[0, 4]], 1);
       hls.fire('hlsMediaAttached', { media });
-      hls.fire('hlsManifestParsed', {});
+      hls.fire('hlsLevelSwitching', {});
       assert.equal(engine.alternatives.get('segment'), 0);
       if (end === 'stop') stop();
       else hls.fire(end, {});

@@ -293,7 +293,12 @@ test('playback that stands still with media ahead is got going by a seek to wher
   const media = Object.assign(new EventTarget(), {
     ...{ buffered, readyState: 2, paused: false, seeking: false, play() {}, load() {} },
   });
-  Object.defineProperty(media, 'currentTime', { get: () => at, set: (to) => void seeks.push(to) });
+  Object.defineProperty(media, 'currentTime', {
+    get: () => at,
+    set(to) {
+      seeks.push(to);
+    },
+  });
   const own = { mediaElement: signal(/** @type {any} */ (media)) };
   const stop = bridgeSpf(engine, { state, context: own }, { effect, signal });
   t.mock.timers.tick(1000);

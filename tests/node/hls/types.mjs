@@ -25,6 +25,10 @@ new Hls(hlsConfig(engine, { fetchSetup: (context, init) => new Request(context.u
 const loader = new (hlsConfig(engine).loader)(hls.config);
 loader.abort();
 
+new Hls(hlsConfig(engine, { loader: Hls.DefaultConfig.loader }, { skipHoles: false }));
+
+// @ts-expect-error not an option of this adapter
+hlsConfig(engine, {}, { skipHole: false });
 // @ts-expect-error not an option of hls.js
 hlsConfig(engine, { maxBufferLenght: 60 });
 // @ts-expect-error not an engine
