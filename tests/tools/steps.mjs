@@ -122,7 +122,7 @@ export const STEPS = [
   {
     name: 'node',
     says: 'JavaScript tests, in Node',
-    command: () => nodeTests('node', ['tests/node', 'tests/tools', 'tests/lab'], 2),
+    command: () => nodeTests('node', ['tests/node', 'tests/tools', 'tests/lab', 'tests/bench'], 2),
     count: nodeTotals,
     results: () => nodeResults('node'),
     needs: ['npm', 'media'],
