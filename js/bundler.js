@@ -12,11 +12,13 @@ const SPF = /@videojs[\\/]spf[\\/]dist[\\/]/;
 
 /** @type {typeof import('./bundler.d.ts').default} */
 export default function holdfast({ spf = SPF } = {}) {
+  // One that remembers where it was (flags g and y) would miss every second file.
+  const ofSpf = new RegExp(spf.source, spf.flags.replace(/[gy]/g, ''));
   let isServing = false;
 
   /** @param {string} request @param {string | undefined} issuer @returns {string | undefined} */
   const swap = (request, issuer) =>
-    issuer && spf.test(issuer) && THEIRS.test(request) ? OURS : undefined;
+    issuer && ofSpf.test(issuer) && THEIRS.test(request) ? OURS : undefined;
 
   /**
    * What is wrong with a bundle of these files, if anything is.
@@ -24,7 +26,7 @@ export default function holdfast({ spf = SPF } = {}) {
    * @param {string[]} files
    */
   const complaint = (files) => {
-    const left = files.find((file) => spf.test(file) && THEIRS.test(file));
+    const left = files.find((file) => ofSpf.test(file) && THEIRS.test(file));
     if (left) {
       return `${left} is still in the bundle, so SPF's requests go past Holdfast. Let no other plugin or alias resolve it first.`;
     }
