@@ -25,15 +25,12 @@ let hls;
 let stop;
 /** @type {{ details: string, fatal: boolean, code?: number }[]} */
 const errors = [];
-/** Jumps of the playhead that nobody asked for: from where, and to where. @type {[number, number][]} */
-const jumps = [];
 /** By which means segments came. @type {string[]} */
 const means = [];
 /** Aborts of the loader underneath. */
 let aborts = 0;
 /** Segments that came through the peer-to-peer network, whose servers count as peers. */
 let carried = 0;
-let position = 0;
 
 /** @param {string} url @param {How} [how] */
 async function play(url, how = {}) {
@@ -51,16 +48,6 @@ async function play(url, how = {}) {
   hls.on(Hls.Events.FRAG_LOADED, (_, { networkDetails }) => {
     means.push(networkDetails instanceof XMLHttpRequest ? 'xhr' : 'fetch');
   });
-  video.addEventListener('seeking', () => {
-    const to = video.currentTime;
-    if (to !== hls.config.startPosition) jumps.push([position, to]);
-    position = to;
-  });
-  const follow = () => {
-    if (!video.seeking) position = video.currentTime;
-    requestAnimationFrame(follow);
-  };
-  follow();
   hls.loadSource(url);
   hls.attachMedia(video);
   // Tests are in a hurry.
@@ -92,12 +79,22 @@ async function peerToPeer() {
   return network;
 }
 
+/**
+ * Where the playhead jumped, from where and to where: the browser's own account of what was played.
+ * A page that is starved of time cannot miss a moment of it.
+ */
+const jumps = () =>
+  Array.from({ length: Math.max(0, video.played.length - 1) }, (_, index) => [
+    video.played.end(index),
+    video.played.start(index + 1),
+  ]);
+
 const look = () => ({
   version: Hls.version,
   mode: engine.state.mode,
   errors,
   fatal: errors.filter(({ fatal }) => fatal).map(({ details }) => details),
-  jumps,
+  jumps: jumps(),
   means,
   aborts,
   carried,
