@@ -41,7 +41,10 @@ export function versionOf(name) {
 function chromiumVersion() {
   const program = findChromium();
   if (!program) return null;
-  const said = execFileSync(program, ['--version'], { encoding: 'utf8' });
+  const said = execFileSync(program, ['--version'], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'], // its start script may complain of the machine
+  });
   return /[\d.]+/.exec(said)?.[0] ?? said.trim();
 }
 

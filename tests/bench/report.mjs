@@ -12,6 +12,7 @@ import { FOLDER, readMachine, readRows } from './rows.mjs';
 
 /** In the order of the README. Each has `<name>/report.mjs`. */
 export const BENCHES = [
+  'players',
   'faults',
   'fetch',
   'traces',

@@ -4,6 +4,7 @@
  * through the same faults.
  */
 import { parseArgs } from 'node:util';
+import { openRows } from '../bench/rows.mjs';
 import { players } from '../../www/players/index.js';
 import { COMMON_OPTIONS, commonOptions, log, namesIn, runCommand, runJobs } from './jobs.mjs';
 import { demoScenarios, scenarios } from './scenarios.mjs';
@@ -27,6 +28,8 @@ Chromium and prints one table. Takes about half an hour.
 The columns are those of npm run demo. The perfect client is one with the buffer of
 hls.js: players that buffer less cannot reach it in a long outage.
 
+Rows are left in docs/benchmarks/players.jsonl; npm run bench:report makes a page of them.
+
 Exit status 1: a run could not be measured, or one with Holdfast did not play to its end.`;
 
 /** @returns {Promise<number>} exit status */
@@ -43,6 +46,9 @@ async function main() {
     faults.flatMap((scenario) => variants.map((variant) => ({ player, scenario, variant }))),
   );
   const { rows, failures } = await runJobs({ ...options, jobs });
+  const stored = openRows('players', ['scenario', 'player', 'variant'], []);
+  for (const row of rows) stored.add(row);
+  stored.close();
   const lost = rows.filter(({ variant, outcome }) => variant === 'holdfast' && outcome !== 'ended');
   for (const failure of failures) log(`Error: ${failure}`);
   for (const { player, scenario, outcome } of lost) {
