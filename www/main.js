@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * The lab page. Query: `player`, `variant` (plain, holdfast, both), `scenario`, `session`
- * (made by the runner; else the page makes its own) and `cap` in seconds.
+ * The lab page. Query: `player`, `variant` (plain, tuned, holdfast, both), `scenario`, `session`
+ * (made by the runner; else the page makes its own), `cap` and `until` in seconds, `manifest`,
+ * `token` (a file that answers with a fresh one), `alternatives` (the stream is at several hosts) and `pinned` (0: the player chooses renditions).
  *
  * `globalThis.lab` is what an automatic runner reads.
  */
@@ -33,6 +34,10 @@ const lab = {
       stallS: meter.stallS,
     };
   },
+  /** @param {number} position */
+  seek(position) {
+    this.players[0]?.seek(position);
+  },
   /** What the first player's engine says of itself; null without one. */
   async engine() {
     return (await this.players[0]?.tell()) ?? null;
@@ -57,11 +62,18 @@ async function runPanel(name, variant, scenario) {
     const driver = await load();
     const id = query.get('session');
     const session = id ? await fetchSession(id) : await createSession(scenario);
+    const token = query.get('token');
     const player = new Player(panel.media, driver, variant, {
       capS: Number(query.get('cap') ?? 180),
+      untilS: Number(query.get('until') ?? Infinity),
+      setup: {
+        tokenUrl: token ? session.base + token : undefined,
+        alternatives: query.has('alternatives'),
+        pinned: query.get('pinned') !== '0',
+      },
     });
     lab.players.push(player);
-    const finished = player.run(session.base + manifest);
+    const finished = player.run(session.base + (query.get('manifest') ?? manifest));
     panel.watch(player, session);
     await finished;
   } catch (error) {
@@ -120,8 +132,10 @@ async function main() {
   fillMenu(scenarios, name);
   /** @type {HTMLSelectElement} */ (byId('variant')).value = variant;
   if (!query.has('scenario')) return showChoices(scenarios);
-  if (!scenarios.some((scenario) => scenario.name === name)) throw new Error(`no scenario ${name}`);
-  if (!['both', 'plain', 'holdfast'].includes(variant)) throw new Error(`no variant ${variant}`);
+  const known = query.has('session') || scenarios.some((scenario) => scenario.name === name);
+  if (!known) throw new Error(`no scenario ${name}`);
+  if (!['both', 'plain', 'tuned', 'holdfast'].includes(variant))
+    throw new Error(`no variant ${variant}`);
   const variants = variant === 'both' ? ['plain', 'holdfast'] : [variant];
   return Promise.all(
     variants.map((v) => runPanel(player, /** @type {import('./player.js').Variant} */ (v), name)),

@@ -3,7 +3,8 @@
  * Measures playback from samples of the media element, with no knowledge of the
  * player: what a viewer would notice, and nothing else.
  *
- * - Start: the first sample with a position beyond 0.05 s.
+ * - Start: the first sample with a position 0.05 s beyond where playback begins, which in a live
+ *   stream is wherever the player jumps to.
  * - Waiting: time between samples in which the position did not move, after the
  *   start and before the end. A wait that has not ended yet counts in `stallS`
  *   too, so for a run that never resumed `stallS` is a lower bound; the pause
@@ -39,19 +40,22 @@ export class PlaybackMeter {
   startMs = null;
   skippedS = 0;
   ended = false;
+  /** The position where playback begins, seconds. */
+  beginning = 0;
 
   /** @param {Sample} sample */
   add(sample) {
     const last = this.samples.at(-1);
     this.samples.push(sample);
     if (this.ended) return;
+    const elapsed = (sample.at - (last?.at ?? 0)) / 1000;
+    const moved = sample.currentTime - (last?.currentTime ?? 0);
     if (this.startMs === null) {
-      if (sample.currentTime > STARTED_S) this.startMs = sample.at;
+      if (moved > elapsed + JUMP_S) this.beginning = sample.currentTime;
+      if (sample.currentTime > this.beginning + STARTED_S) this.startMs = sample.at;
       return;
     }
     if (!last) return;
-    const elapsed = (sample.at - last.at) / 1000;
-    const moved = sample.currentTime - last.currentTime;
     if (moved > elapsed + JUMP_S) this.skippedS += moved - elapsed;
     if (sample.ended) {
       this.ended = true;

@@ -7,7 +7,7 @@ import { drawTimeline } from './timeline.js';
 const DRAW_MS = 500;
 
 /** @type {Record<string, string>} */
-const variants = { plain: 'alone', holdfast: 'with Holdfast' };
+const variants = { plain: 'alone', tuned: 'tuned', holdfast: 'with Holdfast' };
 
 /** @type {Record<import('./player.js').Phase, string>} */
 const phases = {

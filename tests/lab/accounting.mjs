@@ -28,7 +28,8 @@ export function unionLength(ranges) {
 
 /**
  * @param {readonly import('./session.mjs').LogEntry[]} log
- * @returns {{ requests: number, preflights: number, bytes: number, wastedBytes: number }}
+ * @returns {{ requests: number, preflights: number, files: number, bytes: number,
+ *   wastedBytes: number }}
  *   requests: everything the server was asked, preflights included
  */
 export function account(log) {
@@ -47,7 +48,31 @@ export function account(log) {
   return {
     requests: log.length,
     preflights: log.filter((entry) => entry.act === 'preflight').length,
+    files: new Set(log.map(({ file }) => file)).size,
     bytes,
     wastedBytes: bytes - useful,
   };
+}
+
+/**
+ * What a link let through while anything was sent: the truth that an estimate is held against.
+ * @param {{ capacity: (from: number, to: number) => number }} link
+ * @param {readonly import('./session.mjs').LogEntry[]} log
+ * @returns {number | null} null where nothing was sent, or the link has no limit
+ */
+export function truthKbps(link, log) {
+  const spans = log.flatMap(({ t, end, bytes }) =>
+    bytes > 0 && end !== null && end > t ? [/** @type {[number, number]} */ ([t, end])] : [],
+  );
+  const ms = unionLength(spans);
+  if (ms === 0) return null;
+  let bytes = 0;
+  let reach = 0;
+  for (const [from, to] of spans.sort((a, b) => a[0] - b[0])) {
+    const start = Math.max(from, reach);
+    if (to > start) bytes += link.capacity(start, to);
+    reach = Math.max(reach, to);
+  }
+  const kbps = (bytes * 8) / ms;
+  return kbps < 1e6 ? kbps : null;
 }

@@ -45,7 +45,13 @@ test('a union counts overlaps once and leaves gaps out', () => {
 
 test('a download continued where it stopped wastes nothing', () => {
   const log = [entry({ bytes: 500 }), entry({ from: 500, bytes: 500, status: 206 })];
-  assert.deepEqual(account(log), { requests: 2, preflights: 0, bytes: 1000, wastedBytes: 0 });
+  assert.deepEqual(account(log), {
+    requests: 2,
+    preflights: 0,
+    files: 1,
+    bytes: 1000,
+    wastedBytes: 0,
+  });
 });
 
 test('a download begun again wastes what it had', () => {

@@ -53,26 +53,28 @@ export function preflightAnswer(request) {
  * What a healthy origin answers.
  * @param {import('./session.mjs').Session} session
  * @param {string} name
- * @param {Request} request
+ * @param {import('node:http').IncomingHttpHeaders} asked the headers of the request
  * @param {import('./files.mjs').StoredFile | null} file
  * @returns {Answer}
  */
-export function fileAnswer(session, name, request, file) {
+export function fileAnswer(session, name, asked, file) {
   if (!file) return plainAnswer(404, 'no such file');
-  const { data, etag, modified } = file;
+  const { data, etag, modified, encoding, changes } = file;
+  const noStore = changes || session.cache === 'no-store';
   const headers = {
     'Content-Type': contentType(name),
-    'Cache-Control': session.cache === 'no-store' ? 'no-store' : 'public, max-age=3600',
+    'Cache-Control': noStore ? 'no-store' : 'public, max-age=3600',
     'Accept-Ranges': 'bytes',
     ETag: etag,
     'Last-Modified': modified,
+    ...(encoding && { 'Content-Encoding': encoding }),
   };
-  if (request.headers['if-none-match'] === etag) {
+  if (asked['if-none-match'] === etag) {
     return { status: 304, headers, body: new Uint8Array(), from: null };
   }
-  const condition = request.headers['if-range'];
+  const condition = asked['if-range'];
   const stale = condition !== undefined && condition !== etag && condition !== modified;
-  const range = parseRange(stale ? undefined : request.headers.range, data.length);
+  const range = parseRange(stale ? undefined : asked.range, data.length);
   if (range === 'unsatisfiable') {
     return plainAnswer(416, 'no such range', { 'Content-Range': `bytes */${data.length}` });
   }

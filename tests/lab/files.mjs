@@ -29,7 +29,12 @@ export function contentType(file) {
 }
 
 /**
- * @typedef {{ data: Buffer, etag: string, modified: string }} StoredFile
+ * @typedef {object} StoredFile
+ * @property {Buffer} data
+ * @property {string} etag
+ * @property {string} modified
+ * @property {string} [encoding]  of `data`
+ * @property {boolean} [changes]  from request to request, as a live playlist does
  */
 
 export class FileStore {

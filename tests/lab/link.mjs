@@ -4,17 +4,25 @@
  *
  * Pacing at the server is exact on the loopback interface and needs no
  * privileges. Tokens are earned by elapsed time, not by ticks, so a late timer
- * does not slow the link down.
+ * does not slow the link down. The rate is constant, or that of a trace by the
+ * clock of the session.
  */
+import { Trace } from './trace.mjs';
 
 const TICK_MS = 5;
 const QUANTUM = 4096;
+
+/** Traces have rates at which a whole quantum would come as a burst after seconds of silence. */
+const PACKET = 1448;
 
 /** A late tick may catch up on this much time; more would let a burst through. */
 const MAX_CATCH_UP_MS = 250;
 
 /** "No limit", still finite so that sums of it stay numbers: 1 GB/s. */
 const UNLIMITED = 1e6;
+
+/** What the headers of a response weigh on a link with a trace: in an outage not even they pass. */
+const HEADERS_BYTES = 300;
 
 /** A response whose client does not read is skipped instead of filling memory. */
 const MAX_UNSENT = 256 * 1024;
@@ -37,12 +45,43 @@ export class Link {
   #timer;
   #tokens = 0;
   #lastTick = 0;
-  #rate;
+  #rate = 0;
+  /** @type {Trace | undefined} */
+  #trace;
+  #clock;
+  #quantum = QUANTUM;
 
-  /** @param {number} kbps kilobits per second; Infinity for no limit */
-  constructor(kbps) {
-    if (!(kbps > 0)) throw new RangeError('a link needs a positive rate');
-    this.#rate = Math.min(kbps / 8, UNLIMITED);
+  /**
+   * @param {number | readonly import('./trace.mjs').TraceStep[]} rate kilobits per second, Infinity
+   *   for no limit; or a trace
+   * @param {() => number} [clock] ms; a trace begins at zero
+   */
+  constructor(rate, clock = () => performance.now()) {
+    this.#clock = clock;
+    if (typeof rate !== 'number') {
+      this.#trace = new Trace(rate);
+      this.#quantum = PACKET;
+      return;
+    }
+    if (!(rate > 0)) throw new RangeError('a link needs a positive rate');
+    this.#rate = Math.min(rate / 8, UNLIMITED);
+  }
+
+  /**
+   * The truth about the link, whether anybody used it or not.
+   * @param {number} from ms on its clock
+   * @param {number} to   ms on its clock
+   * @returns {number} bytes that it could have sent between the two
+   */
+  capacity(from, to) {
+    return this.#trace ? this.#trace.bytes(from, to) : (to - from) * this.#rate;
+  }
+
+  /** @returns {number} ms that the headers of a response take by a trace, from now */
+  headerDelay() {
+    if (!this.#trace) return 0;
+    const now = this.#clock();
+    return this.#trace.latency(now) + this.#trace.timeFor(HEADERS_BYTES, now);
   }
 
   /**
@@ -82,7 +121,7 @@ export class Link {
     if (this.#timer) return;
     // An idle link saves nothing up.
     this.#tokens = 0;
-    this.#lastTick = performance.now();
+    this.#lastTick = this.#clock();
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
   }
 
@@ -92,10 +131,11 @@ export class Link {
   }
 
   #tick() {
-    const now = performance.now();
-    const elapsed = Math.min(now - this.#lastTick, MAX_CATCH_UP_MS);
+    const now = this.#clock();
+    const since = Math.max(this.#lastTick, now - MAX_CATCH_UP_MS);
     this.#lastTick = now;
-    this.#tokens += elapsed * this.#rate;
+    this.#tokens += this.capacity(since, now);
+    const elapsed = now - since;
     for (const transfer of this.#transfers) {
       transfer.tokens = Math.min(transfer.tokens + elapsed * transfer.rate, MAX_UNSENT);
     }
@@ -108,7 +148,7 @@ export class Link {
       turns = this.#sendQuantum(transfer) ? this.#transfers.length : turns - 1;
     }
     // Unspent tokens of a link that nobody could use are lost, as on a real one.
-    this.#tokens = Math.min(this.#tokens, QUANTUM);
+    this.#tokens = Math.min(this.#tokens, this.#quantum);
   }
 
   /**
@@ -118,7 +158,7 @@ export class Link {
   #sendQuantum(transfer) {
     const left = transfer.data.length - transfer.offset;
     // A slow drip sends what it may; the link itself deals in whole quanta.
-    const allowed = Math.min(QUANTUM, left, Math.floor(transfer.tokens));
+    const allowed = Math.min(this.#quantum, left, Math.floor(transfer.tokens));
     if (allowed < 1 || this.#tokens < allowed) return false;
     if (transfer.response.writableLength > MAX_UNSENT) return false;
     transfer.response.write(transfer.data.subarray(transfer.offset, transfer.offset + allowed));

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { FILE, SIZE, request, startTestLab } from './lab-fixture.mjs';
+import { Link } from './link.mjs';
 
 /** @type {Awaited<ReturnType<typeof startTestLab>>} */
 let lab;
@@ -77,3 +78,70 @@ test('a response the client left frees its share', () =>
     await left;
     return stayed.ms;
   }));
+
+// 100 bytes a ms, nothing, 50 bytes a ms; 12 500 bytes each time around.
+const TRACE = [
+  { ms: 100, kbps: 800, latencyMs: 30 },
+  { ms: 200, kbps: 0, latencyMs: 70 },
+  { ms: 50, kbps: 400 },
+];
+
+test('what a trace lets through is exact over its steps, and goes around', () => {
+  const link = new Link(TRACE);
+  assert.equal(link.capacity(0, 100), 10_000);
+  assert.equal(link.capacity(50, 325), 5_000 + 1_250);
+  assert.equal(link.capacity(120, 290), 0);
+  assert.equal(link.capacity(340, 360), 500 + 1_000);
+  assert.equal(link.capacity(30, 30 + 7 * 350), 7 * 12_500);
+  // Together the parts are the whole, however they were cut.
+  const cuts = Array.from({ length: 211 }, (_, i) => i * 10.37);
+  const parts = cuts.slice(1).reduce((sum, to, i) => sum + link.capacity(cuts[i], to), 0);
+  assert.ok(Math.abs(parts - link.capacity(0, /** @type {number} */ (cuts.at(-1)))) < 1e-6);
+});
+
+test('a constant link tells what it could have sent, too', () => {
+  assert.equal(new Link(1600).capacity(500, 1500), 200_000);
+});
+
+test('a trace needs steps that let something through', () => {
+  for (const steps of [[], [{ ms: 10, kbps: 0 }], [{ ms: 0, kbps: 5 }], [{ ms: 5, kbps: -1 }]]) {
+    assert.throws(() => new Link(steps), RangeError);
+  }
+});
+
+test('headers wait for the latency of a trace, and do not pass in an outage', () => {
+  let now = 10;
+  const link = new Link(TRACE, () => now);
+  // 300 bytes take 3 ms.
+  assert.equal(link.headerDelay(), 30 + 3);
+  now = 150;
+  assert.equal(link.headerDelay(), 70 + 150 + 6);
+  // 100 bytes before the outage, 200 after it.
+  now = 99;
+  assert.equal(link.headerDelay(), 30 + 1 + 200 + 4);
+});
+
+// 100 000 bytes at 200 a ms, 400 ms of nothing, the rest at 400 a ms.
+test('a response follows the trace, through an outage', () =>
+  takes(500 + 400 + 250, async () => {
+    const trace = [
+      { ms: 500, kbps: 1600 },
+      { ms: 400, kbps: 0 },
+      { ms: 5000, kbps: 3200 },
+    ];
+    const session = lab.createSession({ link: { trace } });
+    return (await request(session.url(FILE))).ms;
+  }));
+
+test('a trace begins with the first request, and a late response meets its later steps', async () => {
+  const trace = [
+    { ms: 300, kbps: 80_000 },
+    { ms: 60_000, kbps: 1600 },
+  ];
+  await takes(nominalMs(1600), async () => {
+    const session = lab.createSession({ link: { trace } });
+    await request(session.url(FILE));
+    await new Promise((resolve) => setTimeout(resolve, 320));
+    return (await request(session.url(FILE))).ms;
+  });
+});

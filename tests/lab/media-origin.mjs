@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileAnswer, plainAnswer, preflightAnswer } from './answers.mjs';
+import { cut, reset } from './http2.mjs';
 import { faultOffset } from './rules.mjs';
 
 /**
@@ -13,13 +14,20 @@ import { faultOffset } from './rules.mjs';
  * @typedef {import('./session.mjs').Session} Session
  * @typedef {import('./session.mjs').LogEntry} LogEntry
  * @typedef {import('./rules.mjs').Rule} Rule
- * @typedef {{ session: Session, entry: LogEntry, request: Request, response: Response }} Exchange
+ * @typedef {{ session: Session, entry: LogEntry, request: Request, response: Response,
+ *   file: import('./files.mjs').StoredFile | null }} Exchange
  * @typedef {import('./answers.mjs').Answer} Answer
  */
 
 const portalPage =
   '<!doctype html><html><head><title>Sign in</title></head><body><h1>Welcome to the network</h1>' +
   '<p>Please sign in to continue.</p></body></html>';
+
+/** How many bytes before what was asked for `wrongRange` begins. */
+const WRONG_BY = 1000;
+
+/** Of an endless body, at a time: comments, which no playlist minds. */
+const FILLER = Buffer.from(`${'#'.repeat(1023)}\n`.repeat(16));
 
 /**
  * @param {(id: string) => Session | undefined} findSession
@@ -29,7 +37,8 @@ const portalPage =
 export function mediaHandler(findSession, files) {
   return async (request, response) => {
     response.setHeader('Access-Control-Allow-Origin', '*');
-    const url = new URL(request.url ?? '/', 'http://media.invalid');
+    const host = request.headers.host ?? request.headers[':authority'] ?? 'media.invalid';
+    const url = new URL(request.url ?? '/', `http://${host}`);
     const [, marker, id, name, ...rest] = url.pathname.split('/');
     const session = marker === 's' && rest.length === 0 ? findSession(id) : undefined;
     if (!session || !name) {
@@ -38,8 +47,10 @@ export function mediaHandler(findSession, files) {
     }
     const preflight = request.method === 'OPTIONS';
     const range = request.headers.range ?? null;
-    const { entry, rule } = session.open(name, range, response, { preflight });
-    const exchange = { session, entry, request, response };
+    const asked = { preflight, host: url.hostname, query: url.search };
+    const { entry, rule } = session.open(name, range, response, asked);
+    const file = await session.file(name, files);
+    const exchange = { session, entry, request, response, file };
     await wait(session.headerDelay(), response);
     if (response.destroyed) return;
     if (session.expose.length > 0) {
@@ -50,7 +61,7 @@ export function mediaHandler(findSession, files) {
     } else if (request.method !== 'GET' && request.method !== 'HEAD') {
       await deliver(exchange, plainAnswer(405, 'only GET'));
     } else {
-      const answer = fileAnswer(session, name, request, await files.get(name));
+      const answer = fileAnswer(session, name, request.headers, file);
       await (rule ? deliverFault(exchange, rule, answer) : deliver(exchange, answer));
     }
   };
@@ -108,6 +119,19 @@ async function deliver(exchange, answer, { rate } = {}) {
   if (await sendBody(exchange, answer.body, rate)) finishWhole(exchange);
 }
 
+/**
+ * The file, and then filler until the client goes away.
+ * @param {Exchange} exchange
+ * @param {Answer} answer
+ */
+async function deliverEndless(exchange, answer) {
+  const { 'Content-Length': _length, ...headers } = answer.headers;
+  sendHeaders(exchange, { ...answer, headers });
+  exchange.entry.from = null;
+  let goes = await sendBody(exchange, answer.body);
+  while (goes) goes = await sendBody(exchange, FILLER);
+}
+
 /** @param {Exchange} exchange */
 function finishWhole({ session, entry, response }) {
   session.finish(entry, 'sent');
@@ -120,22 +144,44 @@ function finishWhole({ session, entry, response }) {
  * @param {Answer} answer what a healthy origin would have said
  */
 async function deliverFault(exchange, rule, answer) {
-  const { session, entry, response } = exchange;
-  const cut = faultOffset(rule.at, answer.body.length);
-  const head = answer.body.subarray(0, cut);
+  const { session, entry, request, response } = exchange;
+  const offset = faultOffset(rule.at, answer.body.length);
+  const head = answer.body.subarray(0, offset);
+  const rest = answer.body.subarray(offset);
   switch (rule.act) {
-    case 'status':
-      return deliver(exchange, plainAnswer(rule.status ?? 500, rule.body ?? '', rule.headers));
+    case 'status': {
+      const headers = { ...rule.headers };
+      if (rule.retryAfterDate !== undefined) {
+        headers['Retry-After'] = new Date(Date.now() + rule.retryAfterDate * 1000).toUTCString();
+      }
+      return deliver(exchange, plainAnswer(rule.status ?? 500, rule.body ?? '', headers));
+    }
+    case 'noCors':
+      response.removeHeader('Access-Control-Allow-Origin');
+      return deliver(exchange, answer);
+    case 'ignoreRange':
+      return deliver(exchange, fileAnswer(session, entry.file, {}, exchange.file));
+    case 'wrongRange': {
+      const range = `bytes=${Math.max(0, (answer.from ?? 0) - WRONG_BY)}-`;
+      const wrong = entry.range === null ? {} : { range };
+      return deliver(exchange, fileAnswer(session, entry.file, wrong, exchange.file));
+    }
+    case 'newVersion': {
+      const file = exchange.file && { ...exchange.file, etag: `"version-${entry.attempt}"` };
+      return deliver(exchange, fileAnswer(session, entry.file, request.headers, file));
+    }
+    case 'endless':
+      return deliverEndless(exchange, answer);
     case 'html200':
       return deliver(exchange, plainAnswer(200, portalPage, { 'Content-Type': 'text/html' }));
     case 'redirect': {
-      const location = session.url(/** @type {string} */ (rule.to));
+      const location = session.url(rule.to ?? entry.file);
       return deliver(exchange, plainAnswer(rule.status ?? 302, '', { Location: location }));
     }
     case 'drip':
       sendHeaders(exchange, answer);
       if (!(await sendBody(exchange, head))) return undefined;
-      if (await sendBody(exchange, answer.body.subarray(cut), rule.rate)) finishWhole(exchange);
+      if (await sendBody(exchange, rest, rule.rate)) finishWhole(exchange);
       return undefined;
     case 'stallHeaders':
       await wait(stallTime(rule), response);
@@ -144,11 +190,11 @@ async function deliverFault(exchange, rule, answer) {
       sendHeaders(exchange, answer);
       if (!(await sendBody(exchange, head))) return undefined;
       await wait(stallTime(rule), response);
-      if (await sendBody(exchange, answer.body.subarray(cut))) finishWhole(exchange);
+      if (await sendBody(exchange, rest)) finishWhole(exchange);
       return undefined;
     case 'resetHeaders':
       session.finish(entry, 'reset');
-      response.socket?.resetAndDestroy();
+      reset(response);
       return undefined;
     case 'resetBody':
       sendHeaders(exchange, answer);
@@ -156,13 +202,13 @@ async function deliverFault(exchange, rule, answer) {
       // A reset throws away what the peer has not read yet; let the bytes arrive first.
       await sleep(50);
       session.finish(entry, 'reset');
-      response.socket?.resetAndDestroy();
+      reset(response);
       return undefined;
     case 'truncate':
       sendHeaders(exchange, answer);
       if (!(await sendBody(exchange, head))) return undefined;
       session.finish(entry, 'cut');
-      response.socket?.end();
+      cut(response);
       return undefined;
     case 'truncateSilent': {
       // Without a length Node sends chunks, and the last chunk says "complete".

@@ -21,6 +21,9 @@ const mediaRoot = fileURLToPath(new URL('./media/', import.meta.url));
 export const SEGMENTS = 20;
 export const SEGMENT_SECONDS = 2;
 
+/** Of every rendition; few, so that software decoding stays cheap. */
+export const FRAMES_PER_SECOND = 10;
+
 /** The rendition every measurement is pinned to. */
 export const PINNED = 'mid';
 
@@ -31,38 +34,54 @@ const videoRenditions = [
 ];
 const AUDIO_KBPS = 64;
 
+/**
+ * @typedef {object} Rendition
+ * @property {string} name
+ * @property {number} width
+ * @property {number} height
+ * @property {number} kbps
+ *
+ * @typedef {object} StreamPlan
+ * @property {string} folder its name up to a key of its content
+ * @property {readonly Rendition[]} renditions
+ * @property {number} segments
+ */
+
+/** @type {StreamPlan} */
+const vod = { folder: 'vod', renditions: videoRenditions, segments: SEGMENTS };
+
 /** Segments may differ from their nominal size by this share (encoder and container overhead). */
 const SIZE_TOLERANCE = 0.15;
 
-const seconds = SEGMENTS * SEGMENT_SECONDS;
-
-/** @returns {string[]} the whole ffmpeg command line, which is also the recipe */
-function recipe() {
-  const outputs = videoRenditions.map((r) => `[in_${r.name}]`).join('');
-  const scales = videoRenditions.map(
-    (r) => `[in_${r.name}]scale=${r.width}:${r.height}[${r.name}]`,
-  );
+/**
+ * @param {StreamPlan} plan
+ * @returns {string[]} the whole ffmpeg command line, which is also the recipe
+ */
+function recipe({ renditions, segments }) {
+  const seconds = segments * SEGMENT_SECONDS;
+  const outputs = renditions.map((r) => `[in_${r.name}]`).join('');
+  const scales = renditions.map((r) => `[in_${r.name}]scale=${r.width}:${r.height}[${r.name}]`);
   const filter = [
-    `[0:v]noise=alls=18:allf=t:all_seed=7,split=${videoRenditions.length}${outputs}`,
+    `[0:v]noise=alls=18:allf=t:all_seed=7,split=${renditions.length}${outputs}`,
     ...scales,
     '[1:a]aformat=channel_layouts=stereo[sound]',
   ].join(';');
-  const rates = videoRenditions.flatMap((r, i) => [
+  const rates = renditions.flatMap((r, i) => [
     ...[`-b:v:${i}`, `${r.kbps}k`, `-maxrate:v:${i}`, `${r.kbps}k`],
     // Half a second of buffer keeps every segment, also the first, near its nominal size.
     ...[`-bufsize:v:${i}`, `${r.kbps / 2}k`],
   ]);
   const variants = [
-    ...videoRenditions.map((r, i) => `v:${i},agroup:audio,name:${r.name}`),
+    ...renditions.map((r, i) => `v:${i},agroup:audio,name:${r.name}`),
     'a:0,agroup:audio,default:yes,name:audio',
   ].join(' ');
   return [
     ...['-hide_banner', '-loglevel', 'error', '-y'],
     ...['-f', 'lavfi', '-i', `testsrc2=size=640x360:rate=10:duration=${seconds}`],
-    // Slightly shorter than the picture: encoder padding would else open a 21st audio segment.
+    // Slightly shorter than the picture: encoder padding would else open one more audio segment.
     ...['-f', 'lavfi', '-i', `sine=frequency=330:sample_rate=48000:duration=${seconds - 0.05}`],
     ...['-filter_complex', filter],
-    ...videoRenditions.flatMap((r) => ['-map', `[${r.name}]`]),
+    ...renditions.flatMap((r) => ['-map', `[${r.name}]`]),
     ...['-map', '[sound]'],
     ...['-c:v', 'libx264', '-preset', 'veryfast', '-profile:v', 'main', '-pix_fmt', 'yuv420p'],
     // One key frame per segment, exactly at its start; no B-frames, which would open a hole there.
@@ -117,11 +136,12 @@ function ffmpeg(args, cwd) {
 /**
  * Every segment has to exist and to be near its nominal size.
  * @param {string} dir
+ * @param {StreamPlan} plan
  */
-async function checkSizes(dir) {
-  for (const { name, kbps } of [...videoRenditions, { name: 'audio', kbps: AUDIO_KBPS }]) {
+async function checkSizes(dir, { renditions, segments }) {
+  for (const { name, kbps } of [...renditions, { name: 'audio', kbps: AUDIO_KBPS }]) {
     const nominal = (kbps * 1000 * SEGMENT_SECONDS) / 8;
-    for (let i = 1; i <= SEGMENTS; i += 1) {
+    for (let i = 1; i <= segments; i += 1) {
       const file = `${name}-${String(i).padStart(2, '0')}.m4s`;
       const { size } = await stat(path.join(dir, file));
       if (Math.abs(size - nominal) > nominal * SIZE_TOLERANCE) {
@@ -129,32 +149,42 @@ async function checkSizes(dir) {
       }
     }
   }
-  const extra = (await readdir(dir)).filter((file) => file.endsWith(`-${SEGMENTS + 1}.m4s`));
-  if (extra.length > 0) throw new Error(`more than ${SEGMENTS} segments: ${extra.join(', ')}`);
+  const extra = (await readdir(dir)).filter((file) => file.endsWith(`-${segments + 1}.m4s`));
+  if (extra.length > 0) throw new Error(`more than ${segments} segments: ${extra.join(', ')}`);
+}
+
+/** @typedef {{ log?: (line: string) => void }} Options */
+
+/** The stream of the lab. @param {Options} [options] */
+export function ensureMedia(options) {
+  return ensureStream(vod, options);
 }
 
 /**
- * Makes the stream unless it is already there.
- * @param {{ log?: (line: string) => void }} [options]
+ * Makes a stream unless it is already there.
+ * @param {StreamPlan} plan
+ * @param {Options} [options]
  * @returns {Promise<{ dir: string, built: boolean }>}
  */
-export async function ensureMedia({ log = () => {} } = {}) {
-  const args = recipe();
+export async function ensureStream(plan, { log = () => {} } = {}) {
+  const { folder, renditions, segments } = plan;
+  const seconds = segments * SEGMENT_SECONDS;
+  const args = recipe(plan);
   const key = createHash('sha256')
     .update(JSON.stringify([args, 'with DASH']))
     .digest('hex')
     .slice(0, 12);
-  const dir = path.join(mediaRoot, `vod-${key}`);
+  const dir = path.join(mediaRoot, `${folder}-${key}`);
   if (existsSync(path.join(dir, 'main.m3u8'))) return { dir, built: false };
 
   const started = performance.now();
-  log(`media: making ${seconds} s of HLS, ${videoRenditions.length} video renditions and audio`);
-  const building = path.join(mediaRoot, `building-${process.pid}`);
+  log(`media: making ${seconds} s of HLS, ${renditions.length} video renditions and audio`);
+  const building = path.join(mediaRoot, `building-${folder}-${process.pid}`);
   await rm(building, { recursive: true, force: true });
   await mkdir(building, { recursive: true });
   try {
     await ffmpeg(args, building);
-    await checkSizes(building);
+    await checkSizes(building, plan);
     const stream = { pinned: PINNED, seconds, segmentSeconds: SEGMENT_SECONDS };
     await writeManifests(building, stream);
     // A rename is atomic: other processes see the whole stream or none of it.
@@ -165,7 +195,7 @@ export async function ensureMedia({ log = () => {} } = {}) {
     await rm(building, { recursive: true, force: true });
   }
   for (const name of await readdir(mediaRoot)) {
-    if (name.startsWith('vod-') && name !== `vod-${key}`) {
+    if (name.startsWith(`${folder}-`) && name !== `${folder}-${key}`) {
       await rm(path.join(mediaRoot, name), { recursive: true, force: true });
     }
   }

@@ -53,3 +53,7 @@ test('a jump is skipped media', () => {
   const meter = measure([0, 0.1, 0.2, 2.3, 2.4]);
   assert.ok(Math.abs(meter.skippedS - 2) < 1e-9);
 });
+
+test('in a live stream the start is counted from where the player jumps to', () => {
+  assert.equal(measure([0, 0, 6, 6, 6.02, 6.12]).startS, 0.5);
+});

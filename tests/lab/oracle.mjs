@@ -14,7 +14,12 @@
  *   once; each failed attempt costs one header delay. Bytes that arrived before a
  *   fault in the body are kept (the rest is asked for by range). For a fault with
  *   a window the client knows its end: it does not ask inside the window, and
- *   its request arrives exactly when the window is over.
+ *   its request arrives exactly when the window is over. A fault of one host costs
+ *   nothing, as it knows the other; one of a credential costs one header delay.
+ * - Holes: a file that is gone for good (404, 410) is left out, and playback jumps
+ *   over it. Any other fault that never ends ends playback: `dead`.
+ * - While the network is away (`outages`, or a link whose trace is at zero) nothing
+ *   moves, and nothing is lost.
  * - Start-up: playback begins `setupS` after every track has its first segment,
  *   the time a real browser and player need besides the network. `startS` counts
  *   from the first request.
@@ -25,9 +30,15 @@
  *   data again.
  *
  * @typedef {import('./rules.mjs').Rule} Rule
- * @typedef {{ startS: number, stallS: number, endS: number }} OracleResult
+ *
+ * @typedef {object} OracleResult
+ * @property {'ended' | 'dead'} outcome
+ * @property {number} startS   Infinity when playback never begins
+ * @property {number} stallS
+ * @property {number} skippedS
+ * @property {number} endS
  */
-import { faultOffset, pickRule } from './rules.mjs';
+import { FRESH_TOKEN, faultOffset, pickRule } from './rules.mjs';
 
 /**
  * Chromium and hls.js on an idle machine, clean run: about this much of the
@@ -41,15 +52,22 @@ const EPSILON = 1e-6;
 /** Audio segments end at audio frames, so tracks count as level within this many seconds. */
 const LEVEL_S = 0.1;
 
+/** Faults after which bytes that came can be kept. @type {ReadonlySet<string>} */
+const KEEPS_BYTES = new Set(['resetBody', 'truncate', 'truncateSilent', 'stallBody', 'drip']);
+
+/** Answers that are no fault, but begin anew. @type {ReadonlySet<string>} */
+const WHOLE = new Set(['newVersion', 'ignoreRange']);
+
 /**
  * @typedef {object} Piece  a part of a file sent by one response
  * @property {number} delay ms before its first byte
  * @property {number} bytes
  *
  * @typedef {object} TrackState
- * @property {{ file: string, bytes: number, seconds: number }[]} queue
+ * @property {{ file: string, bytes: number, seconds: number, availableMs?: number }[]} queue
  * @property {Piece[]} pieces  still to come of the file being loaded
  * @property {number} seconds  of the file being loaded
+ * @property {'hole' | 'dead'} [fate] of the file being loaded
  * @property {number} buffered seconds of media
  * @property {boolean} needsMain
  */
@@ -61,7 +79,7 @@ const LEVEL_S = 0.1;
  * @param {number} bytes
  * @param {number} clock ms
  * @param {number} delayMs
- * @returns {Piece[]}
+ * @returns {{ pieces: Piece[], fate?: 'hole' | 'dead' }}
  */
 function plan(rules, file, bytes, clock, delayMs) {
   /** @type {Piece[]} */
@@ -69,17 +87,27 @@ function plan(rules, file, bytes, clock, delayMs) {
   let delay = 0;
   let arrival = clock;
   let left = bytes;
+  let fresh = false;
   for (let attempt = 1; ;) {
-    const rule = pickRule(rules, file, attempt, arrival + EPSILON);
-    if (rule?.window) {
-      delay += rule.window[1] - arrival;
-      arrival = rule.window[1];
+    const query = fresh ? FRESH_TOKEN : '';
+    const rule = pickRule(rules, file, attempt, arrival + EPSILON, { query });
+    const end = rule?.window?.[1] ?? Infinity;
+    if (rule && rule.unless === undefined && Number.isFinite(end)) {
+      delay += end - arrival;
+      arrival = end;
       continue;
     }
     delay += delayMs;
-    if (!rule) return [...pieces, { delay, bytes: left }];
-    if (rule.nth === undefined) throw new Error(`no client can load ${file}: the fault never ends`);
-    const kept = keepsBytes(rule) ? faultOffset(rule.at, left) : 0;
+    if (!rule) return { pieces: [...pieces, { delay, bytes: left }] };
+    // It is the whole file again.
+    if (WHOLE.has(rule.act)) return { pieces: [...pieces, { delay, bytes }] };
+    if (rule.unless === FRESH_TOKEN && !fresh) {
+      fresh = true;
+    } else if (rule.nth === undefined) {
+      const gone = rule.act === 'status' && [404, 410].includes(rule.status ?? 0);
+      return { pieces: [{ delay, bytes: 0 }], fate: gone ? 'hole' : 'dead' };
+    }
+    const kept = KEEPS_BYTES.has(rule.act) ? faultOffset(rule.at, left) : 0;
     if (kept > 0) {
       pieces.push({ delay, bytes: kept });
       delay = 0;
@@ -90,32 +118,75 @@ function plan(rules, file, bytes, clock, delayMs) {
   }
 }
 
-/** @param {Rule} rule */
-function keepsBytes(rule) {
-  return ['resetBody', 'truncate', 'truncateSilent', 'stallBody', 'drip'].includes(rule.act);
+/**
+ * The rate of a link at each time, which changes from step to step.
+ * @param {Link} link
+ * @param {readonly [number, number][]} outages
+ */
+function weather({ kbps = Infinity, trace }, outages) {
+  const period = trace?.reduce((total, { ms }) => total + ms, 0) ?? Infinity;
+  /** The step that is on, and how much of it is left. @param {number} clock */
+  const stepAt = (clock) => {
+    let rest = trace ? clock % period : 0;
+    for (const { ms, kbps } of trace ?? []) {
+      if (rest < ms - EPSILON) return { kbps, left: ms - rest };
+      rest -= ms;
+    }
+    return { kbps: trace?.[0].kbps ?? kbps, left: trace?.[0].ms ?? Infinity };
+  };
+  return {
+    /** @param {number} clock ms @returns {number} bytes per ms */
+    rate(clock) {
+      const away = outages.some(([from, to]) => clock > from - EPSILON && clock < to - EPSILON);
+      return away ? 0 : Math.min(stepAt(clock).kbps / 8, 1e6);
+    },
+    /** @param {number} clock ms @returns {number} ms until the rate may be another */
+    steady(clock) {
+      const bounds = outages.flat().filter((bound) => bound > clock + EPSILON);
+      return Math.min(stepAt(clock).left, ...bounds.map((bound) => bound - clock));
+    },
+  };
 }
+
+/**
+ * @typedef {object} Link
+ * @property {number} [kbps]
+ * @property {readonly import('./trace.mjs').TraceStep[]} [trace]
+ * @property {number} [delayMs]
+ */
 
 /**
  * @param {object} input
  * @param {import('./playlist.mjs').Stream} input.stream
- * @param {{ kbps?: number, delayMs?: number }} input.link
+ * @param {Link} input.link
  * @param {readonly Rule[]} input.rules
  * @param {number} [input.setupS]
  * @param {number} [input.goalS]
+ * @param {number} [input.untilS] of media, after which it is over
+ * @param {readonly [number, number][]} [input.outages] when there is no network, ms
  * @returns {OracleResult}
  */
-export function simulateOracle({ stream, link, rules, setupS = SETUP_S, goalS }) {
-  const rate = Math.min((link.kbps ?? Infinity) / 8, 1e6);
-  const delayMs = link.delayMs ?? 0;
+export function simulateOracle({
+  stream,
+  link,
+  rules,
+  setupS = SETUP_S,
+  goalS,
+  untilS = Infinity,
+  outages = [],
+}) {
+  const { rate, steady } = weather(link, outages);
+  const delayMs = (link.delayMs ?? 0) + (link.trace?.[0].latencyMs ?? 0);
   const goal = goalS ?? hlsBufferGoal(stream);
   const durations = stream.tracks.map((track) => sum(track.segments.map((s) => s.seconds)));
-  const duration = Math.min(...durations);
+  const duration = Math.min(untilS, ...durations);
 
   /** @type {TrackState[]} */
   const tracks = stream.tracks.map((track) => ({
     queue: [{ ...track.playlist, seconds: 0 }, { ...track.init, seconds: 0 }, ...track.segments],
     pieces: [],
     seconds: 0,
+    fate: undefined,
     buffered: 0,
     needsMain: true,
   }));
@@ -125,6 +196,7 @@ export function simulateOracle({ stream, link, rules, setupS = SETUP_S, goalS })
     queue: [{ ...stream.main, seconds: 0 }],
     pieces: [],
     seconds: 0,
+    fate: undefined,
     buffered: 0,
     needsMain: false,
   };
@@ -133,65 +205,100 @@ export function simulateOracle({ stream, link, rules, setupS = SETUP_S, goalS })
   let clock = 0;
   let position = 0;
   let stalled = 0;
+  let skipped = 0;
   let startAt = Infinity;
+  /** Media that is not there. @type {{ from: number, to: number }[]} */
+  const holes = [];
+  const hasEnded = () => position >= duration - EPSILON;
+  const isDead = () => loaders.some(({ fate }) => fate === 'dead');
+
+  /** Time until the next segment of a live stream is there. @param {TrackState} track */
+  const availableIn = ({ queue }) => (queue[0]?.availableMs ?? 0) - clock;
 
   /** Playing time until a track asks again. @param {TrackState} track */
   const overGoalMs = (track) => (track.buffered - position - goal) * 1000;
 
-  while (position < duration - EPSILON) {
-    const mainDone = main.queue.length === 0 && main.pieces.length === 0;
+  while (!hasEnded()) {
+    const mainDone = main.queue.length === 0 && main.pieces.length === 0 && !main.fate;
     for (const loader of loaders) {
       if (loader.pieces.length > 0 || loader.queue.length === 0) continue;
+      if (loader.fate === 'dead') continue;
       if (loader.needsMain && !mainDone) continue;
       if (overGoalMs(loader) > EPSILON) continue;
+      if (availableIn(loader) > EPSILON) continue;
       if (loader !== main && tracks.some((track) => track.buffered < loader.buffered - LEVEL_S))
         continue;
       const { file, bytes, seconds } =
         /** @type {{ file: string, bytes: number, seconds: number }} */ (loader.queue.shift());
-      loader.pieces = plan(rules, file, bytes, clock, delayMs);
-      loader.seconds = seconds;
+      const { pieces, fate } = plan(rules, file, bytes, clock, delayMs);
+      Object.assign(loader, { pieces, fate, seconds });
     }
     if (startAt === Infinity && tracks.every((track) => track.buffered > 0)) {
       startAt = clock + setupS * 1000;
     }
 
-    // Nothing changes before the next event: a first byte, a last byte, the
-    // start, or a track falling below its buffer goal.
+    // Nothing changes before the next event: a first byte, a last byte, the start, a hole, a track
+    // falling below its buffer goal, or another rate.
     const flowing = loaders.filter(
       (loader) => loader.pieces.length > 0 && loader.pieces[0].delay <= EPSILON,
     );
-    const share = rate / Math.max(1, flowing.length);
+    const speed = rate(clock);
+    const moves = speed > 0;
+    const share = speed / Math.max(1, flowing.length);
     const playing = clock >= startAt - EPSILON;
     const buffered = Math.min(...tracks.map((track) => track.buffered), duration);
-    const step = Math.min(
+    const next = Math.min(
       ...loaders.flatMap((loader) => {
-        if (loader.pieces.length === 0) return [];
+        if (loader.pieces.length === 0 || !moves) return [];
         const [{ delay, bytes }] = loader.pieces;
         return [delay > EPSILON ? delay : bytes / share];
       }),
+      ...loaders.map(availableIn).filter((ms) => ms > EPSILON),
       ...(playing ? [] : [startAt - clock]),
       ...(playing && buffered > position + EPSILON ? [(buffered - position) * 1000] : []),
       ...(playing ? tracks.map(overGoalMs).filter((ms) => ms > EPSILON) : []),
+      ...(playing
+        ? holes.map(({ from }) => (from - position) * 1000).filter((ms) => ms > EPSILON)
+        : []),
     );
+    if (!Number.isFinite(next) && isDead()) break;
+    const step = Math.min(next, steady(clock));
     if (!Number.isFinite(step)) throw new Error('the oracle came to a standstill');
 
-    for (const loader of loaders) {
+    for (const loader of moves ? loaders : []) {
       const [piece] = loader.pieces;
       if (!piece) continue;
       if (piece.delay > EPSILON) piece.delay -= step;
       else piece.bytes -= share * step;
       if (piece.delay > EPSILON || piece.bytes > EPSILON) continue;
       loader.pieces.shift();
-      if (loader.pieces.length === 0) loader.buffered += loader.seconds;
+      if (loader.pieces.length > 0 || loader.fate === 'dead') continue;
+      if (loader.fate === 'hole') {
+        holes.push({ from: loader.buffered, to: loader.buffered + loader.seconds });
+      }
+      loader.buffered += loader.seconds;
     }
     if (playing) {
       const advance = Math.min(step / 1000, buffered - position);
       position += advance;
-      if (position < duration - EPSILON) stalled += step / 1000 - advance;
+      if (!hasEnded() && !isDead()) stalled += step / 1000 - advance;
+      const hole = holes.find(
+        ({ from, to }) => position > from - EPSILON && position < to - EPSILON,
+      );
+      if (hole) {
+        skipped += hole.to - position;
+        position = hole.to;
+      }
     }
     clock += step;
   }
-  return { startS: startAt / 1000, stallS: stalled, endS: clock / 1000 };
+  return {
+    outcome: hasEnded() ? 'ended' : 'dead',
+    startS: startAt / 1000,
+    stallS: stalled,
+    skippedS: skipped,
+    endS: clock / 1000,
+  };
 }
 
 /**

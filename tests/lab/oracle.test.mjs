@@ -84,6 +84,40 @@ test('a small buffer goal leaves less to live on', () => {
   assert.ok(stallS > 3 && stallS < 7.5, String(stallS));
 });
 
-test('a fault that never ends is an error', () => {
-  assert.throws(() => simulate([{ match: '^mid-05', act: 'status', status: 404 }]), /never ends/);
+test('what is gone for good is skipped, and costs its own duration', () => {
+  const oracle = simulate([{ match: '^mid-05', act: 'status', status: 404 }]);
+  const { outcome, skippedS, stallS, startS, endS } = oracle;
+  assert.deepEqual([outcome, skippedS, stallS], ['ended', 2, 0]);
+  near(endS - startS, 38, 1e-6);
+});
+
+test('any other fault that never ends, ends playback', () => {
+  const rules = /** @type {import('./rules.mjs').Rule[]} */ ([
+    { match: '\\.m4s$', window: [6000, Infinity], act: 'status', status: 403 },
+  ]);
+  const { outcome, stallS, startS, endS } = simulate(rules);
+  assert.deepEqual([outcome, stallS], ['dead', 0]);
+  near(endS - startS, 12, 0.1);
+  const never = simulate([{ match: '^main', act: 'status', status: 503 }]);
+  assert.deepEqual([never.outcome, never.startS], ['dead', Infinity]);
+});
+
+test('without a network nothing moves and nothing is lost', () => {
+  const { stallS } = simulate([], { outages: [[6000, 16000]] });
+  const burst = simulate([{ match: '\\.m4s$', window: [6000, 16000], act: 'status', status: 503 }]);
+  // What is under way at the beginning of a burst still comes; here it waits too.
+  assert.ok(stallS > burst.stallS && stallS < burst.stallS + 2.1, String(stallS));
+  const trace = [
+    { ms: 6000, kbps: 1600 },
+    { ms: 10_000, kbps: 0 },
+    { ms: 100_000, kbps: 1600 },
+  ];
+  near(simulate([], { link: { trace, delayMs: 40 } }).stallS, stallS, 1e-6);
+});
+
+test('a fault of one host costs nothing where there is another', () => {
+  const rules = /** @type {import('./rules.mjs').Rule[]} */ ([
+    { match: '\\.m4s$', host: '^a\\.', window: [6000, 60_000], act: 'status', status: 502 },
+  ]);
+  assert.deepEqual(simulate(rules), simulate([]));
 });

@@ -5,7 +5,8 @@ import path from 'node:path';
 import { PINNED } from './media.mjs';
 
 /**
- * @typedef {{ file: string, bytes: number, seconds: number }} StoredSegment
+ * @typedef {{ file: string, bytes: number, seconds: number, availableMs?: number }} StoredSegment
+ *   availableMs: in a live stream, when it is there
  * @typedef {{ playlist: { file: string, bytes: number }, init: { file: string, bytes: number }, segments: StoredSegment[] }} Track
  * @typedef {{ main: { file: string, bytes: number }, tracks: Track[] }} Stream
  */

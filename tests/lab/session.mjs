@@ -7,6 +7,7 @@
  * @property {number} t         session clock when the request arrived, ms
  * @property {number | null} end session clock when it was over; null while open
  * @property {string} file
+ * @property {string} [host]    that was asked, where it is not that of `baseUrl`
  * @property {number} attempt   1-based, per file; 0 for a preflight
  * @property {string | null} range the Range header as sent
  * @property {string} act       `normal`, `preflight` or the act of a fault rule
@@ -17,6 +18,7 @@
  *
  * @typedef {object} LinkOptions
  * @property {number} [kbps]     no limit when absent
+ * @property {readonly import('./trace.mjs').TraceStep[]} [trace] a rate that changes, instead of kbps
  * @property {number} [delayMs]  before the headers of each response
  * @property {number} [jitterMs] added to the delay, seeded
  * @property {number} [seed]
@@ -27,6 +29,12 @@
  * @property {'default' | 'no-store'} [cache]
  * @property {string[]} [expose] response headers shown to cross-origin scripts
  * @property {string} [scenario] a name, for people
+ * @property {import('./files.mjs').FileStore} [files] instead of those of the origin
+ * @property {Rewrite} [rewrite] what becomes of a stored file in this session
+ * @property {'h1' | 'h2'} [protocol] of the media origin
+ *
+ * @typedef {import('./files.mjs').StoredFile} StoredFile
+ * @typedef {(name: string, file: StoredFile | null, session: Session) => StoredFile | null} Rewrite
  */
 import { Link } from './link.mjs';
 import { checkRule, pickRule } from './rules.mjs';
@@ -57,6 +65,8 @@ export class Session {
   /** @type {number | undefined} */
   #startedAt;
   #random;
+  #rewrite;
+  #files;
 
   /**
    * @param {string} id
@@ -66,7 +76,7 @@ export class Session {
   constructor(
     id,
     baseUrl,
-    { rules = [], link = {}, cache = 'default', expose = [], scenario = '' },
+    { rules = [], link = {}, cache = 'default', expose = [], scenario = '', rewrite, files },
   ) {
     rules.forEach(checkRule);
     this.id = id;
@@ -76,13 +86,27 @@ export class Session {
     this.cache = cache;
     this.expose = expose;
     this.scenario = scenario;
-    this.link = new Link(link.kbps ?? Infinity);
+    this.#rewrite = rewrite;
+    this.#files = files;
+    this.link = new Link(link.trace ?? link.kbps ?? Infinity, () => this.clock());
     this.#random = seededRandom(link.seed ?? 1);
   }
 
-  /** @param {string} file */
-  url(file) {
-    return new URL(file, this.baseUrl).href;
+  /** @param {string} file @param {string} [host] another name of the media origin */
+  url(file, host) {
+    const url = new URL(file, this.baseUrl);
+    if (host) url.hostname = host;
+    return url.href;
+  }
+
+  /**
+   * @param {string} name
+   * @param {import('./files.mjs').FileStore} files where the session has none of its own
+   * @returns {Promise<StoredFile | null>} null when there is no such file
+   */
+  async file(name, files) {
+    const stored = await (this.#files ?? files).get(name);
+    return this.#rewrite ? this.#rewrite(name, stored, this) : stored;
   }
 
   /** ms since the first media request; 0 before it. */
@@ -93,7 +117,7 @@ export class Session {
   /** @returns {number} ms to wait before the headers of the next response */
   headerDelay() {
     const { delayMs = 0, jitterMs = 0 } = this.linkOptions;
-    return delayMs + (jitterMs > 0 ? jitterMs * this.#random() : 0);
+    return delayMs + this.link.headerDelay() + (jitterMs > 0 ? jitterMs * this.#random() : 0);
   }
 
   /**
@@ -101,19 +125,20 @@ export class Session {
    * @param {string} file
    * @param {string | null} range
    * @param {import('node:http').ServerResponse} response
-   * @param {{ preflight?: boolean }} [options]
+   * @param {{ preflight?: boolean, host?: string, query?: string }} [options]
    */
-  open(file, range, response, { preflight = false } = {}) {
+  open(file, range, response, { preflight = false, host = '', query = '' } = {}) {
     this.#startedAt ??= performance.now();
     const t = Math.round(this.clock());
     const attempt = preflight ? 0 : (this.#attempts.get(file) ?? 0) + 1;
     if (!preflight) this.#attempts.set(file, attempt);
-    const rule = preflight ? undefined : pickRule(this.rules, file, attempt, t);
+    const rule = preflight ? undefined : pickRule(this.rules, file, attempt, t, { host, query });
     /** @type {LogEntry} */
     const entry = {
       t,
       end: null,
       file,
+      ...(host !== new URL(this.baseUrl).hostname && { host }),
       attempt,
       range,
       act: preflight ? 'preflight' : (rule?.act ?? 'normal'),

@@ -1,9 +1,11 @@
 // @ts-check
 /** dash.js. */
 import { loadScript } from './script.js';
+import { engineOptions } from './token.js';
+import { tuneDash } from './tuned.js';
 
 /** @type {import('./index.js').Driver['prepare']} */
-export async function prepare(variant) {
+export async function prepare(variant, setup = {}) {
   await loadScript('/node_modules/dashjs/dist/modern/umd/dash.all.min.js');
   const { dashjs } = /** @type {any} */ (globalThis);
   const holdfast =
@@ -15,14 +17,21 @@ export async function prepare(variant) {
     let engine = null;
     if (holdfast) {
       const [{ createEngine }, { attachDash }] = holdfast;
-      engine = createEngine();
+      engine = createEngine(engineOptions(setup));
       attachDash(engine, player);
     }
     player.updateSettings({ debug: { logLevel: 0 } });
+    const tuned = variant === 'tuned' ? tuneDash(player, setup) : undefined;
     player.on(dashjs.MediaPlayer.events.ERROR, (/** @type {any} */ { error }) => {
-      onError(`${error?.code ?? error} ${error?.message ?? ''}`, true);
+      const fatal = !tuned?.onError(error, url);
+      onError(`${error?.code ?? error} ${error?.message ?? ''}`, fatal);
     });
     player.initialize(media, url, true);
-    return { engine, stop: () => player.reset() };
+    const estimateKbps = () => player.getAverageThroughput('video');
+    const stop = () => {
+      tuned?.stop();
+      player.reset();
+    };
+    return { engine, stop, estimateKbps };
   };
 }

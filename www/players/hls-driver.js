@@ -1,5 +1,7 @@
 // @ts-check
 /** hls.js of any version, one rendition pinned. */
+import { engineOptions } from './token.js';
+import { tunedHls } from './tuned.js';
 
 /**
  * Buffer goals, retry policies and everything else stay what hls.js makes them.
@@ -15,19 +17,22 @@ const config = {
  */
 export function hlsDriver(load) {
   return {
-    async prepare(variant) {
+    async prepare(variant, setup = {}) {
       const { default: Hls } = await load();
-      const withHoldfast = variant === 'holdfast' ? await loadHoldfast() : undefined;
+      const withHoldfast = variant === 'holdfast' ? await loadHoldfast(setup) : undefined;
+      const tuned = variant === 'tuned' ? tunedHls(setup) : undefined;
       return (media, url, onError) => {
         const { hls, engine, detach } = withHoldfast?.(Hls) ?? {
-          hls: new Hls({ ...config }),
+          hls: new Hls({ ...config, ...tuned?.config }),
           engine: null,
           detach: () => {},
         };
-        pinMiddleLevel(Hls, hls);
+        if (setup.pinned ?? true) pinMiddleLevel(Hls, hls);
+        const recovers = tuned?.attach(Hls, hls, url);
         hls.on(Hls.Events.ERROR, (/** @type {string} */ _, /** @type {any} */ data) => {
           const code = data.response?.code ? ` ${data.response.code}` : '';
-          onError(`${data.details}${code}`, data.fatal);
+          const recovered = recovers?.(data) ?? false;
+          onError(`${data.details}${code}`, data.fatal && !recovered);
         });
         hls.loadSource(url);
         hls.attachMedia(media);
@@ -35,20 +40,20 @@ export function hlsDriver(load) {
           detach();
           hls.stopLoad();
         };
-        return { engine, stop };
+        return { engine, stop, estimateKbps: () => hls.bandwidthEstimate / 1000 };
       };
     },
   };
 }
 
-/** All that an application has to do. */
-async function loadHoldfast() {
+/** All that an application has to do. @param {import('./index.js').Setup} setup */
+async function loadHoldfast(setup) {
   const [{ createEngine }, { hlsConfig, attachHls }] = await Promise.all([
     import('holdfast'),
     import('holdfast/hls'),
   ]);
   return (/** @type {any} */ Hls) => {
-    const engine = createEngine();
+    const engine = createEngine(engineOptions(setup));
     const hls = new Hls(hlsConfig(engine, config));
     const detach = attachHls(engine, hls);
     return { hls, engine, detach };
@@ -64,6 +69,7 @@ async function loadHoldfast() {
  */
 function pinMiddleLevel(Hls, hls) {
   hls.on(Hls.Events.MANIFEST_PARSED, (/** @type {string} */ _, /** @type {any} */ { levels }) => {
+    if (levels.length === 1) return;
     const middle = Math.floor(levels.length / 2);
     hls.startLevel = middle;
     hls.loadLevel = middle;

@@ -4,7 +4,19 @@
  * Holdfast, exactly as an application would do it; the rest of the page knows none of them.
  */
 
-/** @typedef {'plain' | 'holdfast'} Variant */
+/**
+ * Alone as it comes, alone with the best that its options can do (see tuned.js), or with Holdfast.
+ * @typedef {'plain' | 'tuned' | 'holdfast'} Variant
+ */
+
+/**
+ * What a stream asks of the page.
+ *
+ * @typedef {object} Setup
+ * @property {string} [tokenUrl] URLs carry a `token=…`, and this answers with a fresh one
+ * @property {boolean} [alternatives] whether the stream is at several hosts
+ * @property {boolean} [pinned] whether the player is kept to one rendition, which is the default
+ */
 
 /**
  * A player that plays.
@@ -12,6 +24,7 @@
  * @typedef {object} Running
  * @property {import('holdfast').Engine | null} engine
  * @property {() => Promise<{ mode: string, log: unknown[] }>} [tell] what an engine elsewhere says
+ * @property {() => number | undefined} [estimateKbps] what the player takes the link for
  * @property {() => void} stop cancels what is still in flight; the last picture stays
  */
 
@@ -24,7 +37,8 @@
 
 /**
  * @typedef {object} Driver
- * @property {(variant: Variant) => Promise<Begin>} prepare loads the libraries, before any clock
+ * @property {(variant: Variant, setup?: Setup) => Promise<Begin>} prepare loads the libraries,
+ *   before any clock
  */
 
 /**

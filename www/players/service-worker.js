@@ -4,8 +4,8 @@ import { register, workerState } from 'holdfast/service-worker';
 import { prepare as prepareHls } from './hls.js';
 
 /** @type {import('./index.js').Driver['prepare']} */
-export async function prepare(variant) {
-  const begin = await prepareHls('plain');
+export async function prepare(variant, setup) {
+  const begin = await prepareHls('plain', setup);
   if (variant === 'plain') return begin;
   await register('/holdfast-sw.js');
   return async (...args) => {

@@ -1,6 +1,8 @@
 // @ts-check
 /** Shaka Player of any version. */
 import { loadScript } from './script.js';
+import { engineOptions } from './token.js';
+import { tuneShaka } from './tuned.js';
 
 /**
  * @param {string} src its compiled script
@@ -8,7 +10,7 @@ import { loadScript } from './script.js';
  */
 export function shakaDriver(src) {
   return {
-    async prepare(variant) {
+    async prepare(variant, setup = {}) {
       await loadScript(src);
       const { shaka } = /** @type {any} */ (globalThis);
       const holdfast =
@@ -20,16 +22,21 @@ export function shakaDriver(src) {
         let engine = null;
         if (holdfast) {
           const [{ createEngine }, { installShaka }] = holdfast;
-          engine = createEngine();
+          engine = createEngine(engineOptions(setup));
           installShaka(engine, shaka, player);
         }
-        const tell = (/** @type {any} */ { code, category, severity, data }) =>
-          onError(`${category}.${code} ${data?.[1] ?? ''}`, severity === 2);
+        const tuned = variant === 'tuned' ? tuneShaka(shaka, player, setup) : undefined;
+        const tell = (/** @type {any} */ error) => {
+          const { code, category, severity, data } = error;
+          const fatal = severity === 2 && !tuned?.onError(error, url);
+          onError(`${category}.${code} ${data?.[1] ?? ''}`, fatal);
+        };
         player.addEventListener('error', (/** @type {any} */ { detail }) => tell(detail));
         // As on a page: the buffer is Shaka's own choice.
         const loading = player.attach(media).then(() => player.load(url));
         loading.catch(tell);
-        return { engine, stop: () => void player.unload() };
+        const estimateKbps = () => player.getStats().estimatedBandwidth / 1000;
+        return { engine, stop: () => void player.unload(), estimateKbps };
       };
     },
   };

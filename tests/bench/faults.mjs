@@ -1,0 +1,110 @@
+// @ts-check
+/**
+ * npm run bench:faults: the players as they come, tuned, and with Holdfast, through every fault of
+ * the taxonomy, in a real browser.
+ */
+import { namesIn } from '../lab/jobs.mjs';
+import { runBench } from './command.mjs';
+import { MODES, PLAYERS, VARIANTS, cellsOf } from './faults/cells.mjs';
+import { faults, scenarios } from './faults/scenarios.mjs';
+
+/** The smoke run: one fault and one control, as far as the fault can be seen. */
+const SMOKE = { parts: ['F05', 'N1'], untilS: 11 };
+
+/** @typedef {import('./faults/cells.mjs').PlayerName} PlayerName */
+
+const names = /** @type {PlayerName[]} */ (Object.keys(PLAYERS));
+const ids = scenarios.map(({ id }) => id);
+const further = scenarios.filter(({ extra }) => extra).length;
+
+/** @type {string[]} */
+let failures = [];
+
+runBench({
+  name: 'faults',
+  about: `Plays 40 s of media through ${faults.length} faults and ${ids.length - faults.length} controls in a headless Chromium: hls.js, Shaka
+Player and dash.js, each as it comes, tuned, and with Holdfast. The grid takes about two hours
+for each of its three runs; a run that is stopped goes on where it was.`,
+  parts: {
+    grid: `every fault once, ${ids.length - further} in all, --n times`,
+    more: `${further} further forms of them, once`,
+    'no-store': 'ten faults with Cache-Control: no-store, once',
+    live: 'ten faults in a live stream with a window of six segments, once',
+    h2: 'ten faults over HTTP/2, once',
+    ...Object.fromEntries(scenarios.map(({ id, title }) => [id, title])),
+  },
+  key: ['scenario', 'mode', 'player', 'variant', 'run'],
+  packages: ['hls.js', 'shaka-player', 'dashjs'],
+  needs: ['npm', 'media', 'browser', 'build'],
+  options: {
+    n: { type: 'string', default: '3' },
+    player: { type: 'string' },
+    variant: { type: 'string' },
+    workers: { type: 'string', default: '2' },
+    until: { type: 'string' },
+    fresh: { type: 'boolean', default: false },
+  },
+  optionHelp: `  --n n        runs of each fault of the grid (default 3)
+  --player a,b players: ${names.join(', ')}
+  --variant v  of ${VARIANTS.join(', ')}
+  --workers n  runs at a time, 1 or 2 (default 2)
+  --until s    end a run once so many seconds have played, instead of all 40
+  --fresh      measure anew what has been measured
+`,
+  columns: [
+    { title: 'fault', cell: (row) => row.scenario },
+    { title: 'player', cell: (row) => row.player },
+    { title: 'variant', cell: (row) => row.variant },
+    { title: 'start s', cell: (row) => row.startS },
+    { title: 'stall s', cell: (row) => row.stallS },
+    { title: 'oracle s', cell: (row) => row.oracleStallS },
+    { title: 'longest s', cell: (row) => row.longestStallS },
+    { title: 'outcome', cell: (row) => row.outcome },
+    { title: 'skipped s', cell: (row) => row.skippedS },
+    { title: 'requests', cell: (row) => row.requests, digits: 0 },
+    { title: 'per file', cell: (row) => row.amplification, digits: 2 },
+    { title: 'wasted kB', cell: (row) => row.wastedKB },
+    { title: 'estimate', cell: (row) => row.estimateKbps, digits: 0 },
+    { title: 'truth', cell: (row) => row.truthKbps, digits: 0 },
+  ],
+  async run({ only, smoke, values, random, has, emit, progress }) {
+    const option = (/** @type {string} */ name) => /** @type {string | undefined} */ (values[name]);
+    const [n, workers] = [Number(option('n')), Number(option('workers'))];
+    if (!(Number.isInteger(n) && n > 0)) throw new Error('--n is a whole number above 0');
+    if (![1, 2].includes(workers)) throw new Error('--workers is 1 or 2');
+    const untilS = option('until') === undefined ? undefined : Number(option('until'));
+    if (untilS !== undefined && !(untilS > 0)) throw new Error('--until is a number of seconds');
+    const players = namesIn(option('player'), names, 'player') ?? names;
+    const variants = namesIn(option('variant'), VARIANTS, 'variant') ?? VARIANTS;
+    const whole = only.has('grid') && only.has('F01');
+    const cells = cellsOf({
+      // All of it, unless parts were named, is the grid, its further forms and the modes.
+      parts: smoke
+        ? new Set(SMOKE.parts)
+        : whole
+          ? new Set(['grid', 'more', ...Object.keys(MODES)])
+          : only,
+      players: smoke ? ['hls'] : /** @type {PlayerName[]} */ (players),
+      variants: smoke
+        ? ['tuned', 'holdfast']
+        : /** @type {import('./faults/cells.mjs').Variant[]} */ (variants),
+      n: smoke ? 1 : n,
+      random,
+    });
+    const due = cells.filter(
+      (cell) => smoke || values.fresh || !has({ ...cell, player: PLAYERS[cell.player].name }),
+    );
+    if (due.length < cells.length) {
+      progress(`${cells.length - due.length} of ${cells.length} runs are there already`);
+    }
+    const { measure } = await import('./faults/measure.mjs');
+    failures = await measure({
+      cells: due,
+      workers,
+      untilS: smoke ? SMOKE.untilS : untilS,
+      emit,
+      progress,
+    });
+  },
+  misses: () => failures,
+});
