@@ -23,6 +23,18 @@ const WITHOUT_WASM_FILE = ['./inline', './cross-tab', './global.js', './service-
 /** Entries that no page downloads. */
 const NOT_FOR_PAGES = ['./bundler'];
 
+/** How bundles are made, whoever's they are. */
+export const FLAGS = /** @type {const} */ ({
+  bundle: true,
+  minify: true,
+  splitting: true,
+  write: false,
+  format: 'esm',
+  platform: 'browser',
+  target: 'es2022',
+  logLevel: 'error',
+});
+
 /** @typedef {{ rawB: number, gzipB: number, brotliB: number }} Size */
 
 /** The size of these bytes as they are, in gzip and in brotli, at their strongest. */
@@ -48,7 +60,7 @@ export function overLimit(
 }
 
 /** @param {{ entry: string, file: string }} of */
-function limitOf({ entry, file }) {
+export function limitOf({ entry, file }) {
   if (entry === LIMITS.main.entry) return LIMITS.main.brotliB;
   return isAdapter(file) ? LIMITS.adapter.brotliB : undefined;
 }
@@ -81,18 +93,11 @@ async function bundle(file) {
   const esbuild = await import('esbuild');
   const adapters = join(ROOT, LIMITS.adapter.folder);
   const { outputFiles, metafile } = await esbuild.build({
+    ...FLAGS,
     absWorkingDir: ROOT,
     entryPoints: [file],
-    bundle: true,
-    minify: true,
-    splitting: true,
     metafile: true,
     outdir: 'out',
-    write: false,
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2022',
-    logLevel: 'error',
     plugins: isAdapter(file) ? [keepOutside(adapters)] : [],
   });
   const isLazy = lazily(metafile, file);
@@ -149,7 +154,8 @@ function sum(sizes) {
   return total;
 }
 
-async function measureEntries() {
+/** What each entry of the package transfers. */
+export async function measureEntries() {
   const { exports } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
   const wasm = measure(await readFile(join(ROOT, 'js', 'pkg', 'core_bg.wasm')));
   const measured = [];
