@@ -207,6 +207,6 @@ function nodeTests(step, folders, atOnce) {
 
 /** @param {string} folder */
 function testFilesIn(folder) {
-  const names = readdirSync(join(ROOT, folder)).sort();
+  const names = readdirSync(join(ROOT, folder), { encoding: 'utf8', recursive: true }).sort();
   return names.filter((name) => /\.test\.m?js$/.test(name)).map((name) => `${folder}/${name}`);
 }
