@@ -444,15 +444,17 @@ class Load {
   }
 
   /**
-   * Sends one attempt. Every one but the first passes dash.js's interceptors anew, so that what they
-   * add is fresh.
+   * Sends one attempt, to where the engine says. Every one but the first passes dash.js's interceptors
+   * anew, so that what they add is fresh.
    *
    * @param {any} input
    * @param {RequestInit} [init]
    * @param {typeof fetch} [send]
    */
   async #attempt(input, init = {}, send = globalThis.fetch) {
-    if (this.#sent++ > 0) await this.#intercept(String(input));
+    const to = String(input);
+    if (this.#sent++ > 0) await this.#intercept(to);
+    else this.#current = { ...this.#request, url: to };
     const own = new Headers(this.#initOf(this.#request).headers);
     const { headers, ...rest } = this.#initOf(this.#current);
     // The range of what is missing.
@@ -479,8 +481,11 @@ class Load {
     const refusal = { status, statusText, url, headers: Object.fromEntries(headers), data: null };
     const answer = { ...this.#response, ...refusal, request: this.#current };
     await chain(this.#with.interceptors.getResponseInterceptors(), answer);
-    // The engine has another URL where a credential was refreshed.
-    asked.url = input === this.#request.url ? pristine.url : input;
+    // The engine has another URL where a credential was refreshed, with what interceptors have added.
+    const { url: own } = this.#request;
+    const added = own.startsWith(pristine.url) ? own.slice(pristine.url.length) : '';
+    const bare = input.endsWith(added) ? input.slice(0, input.length - added.length) : input;
+    asked.url = input === own ? pristine.url : bare;
     asked.headers = { ...pristine.headers };
     const request = { ...this.#request, url: asked.url, headers: asked.headers };
     const intercepted = await chain(this.#with.interceptors.getRequestInterceptors(), request);

@@ -23,8 +23,7 @@
  * @property {Map<string, number>} seen playlists that it holds already, and until when each is to be
  *   reloaded plainly
  * @property {any} [hls]
- * @property {(context: AnyContext, spent: number) => number} [patience] how long to hold on to what
- *   a level lacks, which it has lacked for so many milliseconds
+ * @property {import('./hls-patience.js').Levels} [levels] once it is attached
  * @property {() => void} [restore] gives it what it would have without this adapter
  * @property {LoaderClass} [own] hls.js's own loader, once it is given back
  */

@@ -21,23 +21,14 @@ import { bufferAhead, createWarn, hostOf, isTimeout, onPlain, watchMedia } from 
 const BACKSTOP_MS = 600_000;
 /** Content waits behind an interstitial's asset list, so hls.js's own limit is kept. */
 const ASSET_LIST_MS = 30_000;
-/** How often a load that has failed once looks whether to leave. */
-const WATCH_MS = 1_000;
 /** How often an initialisation segment is looked for. */
 const TICK_MS = 20;
 /** `setTimeout` fires at once beyond this. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** hls.js leaves a failed pathway alone for so long. */
 const PATHWAY_PENALTY_MS = 300_000;
-/** After one level was left, how long the next one that fails is held on to. */
+/** So long hls.js goes without a level that it had to leave. */
 const LEVEL_PENALTY_MS = 60_000;
-/** How long a level is held on to: so many target durations, */
-const PATIENCE_TARGETS = 3;
-/** and this share of what was buffered when it began to fail, */
-const PATIENCE_SHARE = 0.8;
-/** within these bounds. */
-const LEAST_PATIENCE_MS = 3_000;
-const MOST_PATIENCE_MS = 15_000;
 const REMEMBERED_PLAYLISTS = 64;
 /** How long a playlist whose directives were given up is reloaded without them. */
 const PLAIN_MS = 60_000;
@@ -128,8 +119,6 @@ export function hlsConfig(engine, overrides = {}, { skipHoles = true } = {}) {
 
 /** @type {typeof import('./hls.d.ts').attachHls} */
 export function attachHls(engine, hls) {
-  /** @type {{ targetDuration?: number, live?: boolean }} */
-  let playlist = {};
   /** @type {Set<string>} hosts of every variant, those of other pathways included */
   let hosts = new Set();
   /** @type {Map<string, number>} host -> when hls.js last got an error from it */
@@ -140,8 +129,8 @@ export function attachHls(engine, hls) {
   const report = () => {
     declare();
     const { media } = hls;
-    if (media || playlist.targetDuration) {
-      engine.reportPlayback({ ...(media && { bufferAhead: bufferAhead(media) }), ...playlist });
+    if (media || its.playlist.targetDuration) {
+      engine.reportPlayback({ ...(media && { bufferAhead: bufferAhead(media) }), ...its.playlist });
     }
   };
   const declare = () => {
@@ -165,28 +154,16 @@ export function attachHls(engine, hls) {
     return hls.autoLevelEnabled ? undefined : 0;
   };
 
-  // Only one segment is under way at a time, so nothing else tells the engine whether a level is
-  // broken or its host. The first level is left; if the next one fails too, it is the host.
-  let left = -Infinity;
   const player = playerOf(hls.config);
-  player.patience = (context, spent) => {
-    if (!isOfLevel(context) || !hls.autoLevelEnabled) return Infinity;
-    if (performance.now() - left < LEVEL_PENALTY_MS) return Infinity;
-    const { levels, loadLevel, minAutoLevel, maxAutoLevel, media } = hls;
-    const somewhere = levels.some(
-      (level, i) => i !== loadLevel && i >= minAutoLevel && i <= maxAutoLevel && !level.loadError,
-    );
-    const span = (playlist.targetDuration ?? Infinity) * 1000 * PATIENCE_TARGETS;
-    const buffered = media ? bufferAhead(media) * 1000 + spent : Infinity;
-    const most = Math.min(span, buffered * PATIENCE_SHARE, MOST_PATIENCE_MS);
-    return somewhere ? Math.max(most, LEAST_PATIENCE_MS) : Infinity;
-  };
+  const failing = () => Object.values(engine.state.retryState);
+  /** @type {import('./hls-patience.js').Levels} */
+  const its = (player.levels = { hls, playlist: {}, left: -Infinity, failing });
 
   const follow = watchMedia(report);
   /** @type {Record<string, (event: string, data: any) => void>} */
   const listeners = {
     hlsManifestLoading() {
-      playlist = {};
+      its.playlist = {};
       hosts = new Set();
       failed.clear();
       declare();
@@ -199,14 +176,14 @@ export function attachHls(engine, hls) {
     hlsLevelSwitching: declare,
     hlsSteeringManifestLoaded: declare,
     hlsLevelLoaded(_, { details }) {
-      playlist = { targetDuration: details.targetduration, live: details.live };
+      its.playlist = { targetDuration: details.targetduration, live: details.live };
       report();
     },
     hlsError(_, data) {
       if (data.type !== 'networkError') return;
       const now = performance.now();
       failed.set(hostOf(data.response?.url || data.frag?.url || data.url), now);
-      if (isOfLevel(data.frag ? data : (data.context ?? {}))) left = now;
+      if (isOfLevel(data.frag ? data : (data.context ?? {}))) its.left = now;
       declare();
     },
     hlsMediaAttached: (_, data) => follow(data.media),
@@ -225,7 +202,7 @@ export function attachHls(engine, hls) {
     follow(null);
     for (const name in listeners) emitter.off(name, listeners[name]);
     for (const site of MEDIA_SITES) engine.declareAlternatives(site, undefined);
-    player.patience = undefined;
+    player.levels = undefined;
     player.restore?.();
   };
   return stop;
@@ -406,12 +383,12 @@ function createLoader(engine, warn, transport) {
       // rangeEnd is exclusive; 0 means no range.
       const { rangeStart, rangeEnd } = context;
       if (rangeEnd) headers.set('Range', `bytes=${rangeStart}-${rangeEnd - 1}`);
-      let last = 0;
-      const leaveInTime = () => {
-        const now = performance.now();
-        const spent = now - stats.loading.start;
-        if (now - last < WATCH_MS || globalThis.navigator?.onLine === false) return;
-        if (spent > (player.patience?.(context, spent) ?? Infinity)) expire(Math.round(spent));
+      let last = stats.loading.start;
+      const watch = async () => {
+        const { levels } = player;
+        if (!levels || !isOfLevel(context)) return;
+        const { watchLevel } = await import('./hls-patience.js');
+        if (!this.#settled) this.#watch = watchLevel(levels, { site, stats, last }, expire);
       };
       /** @type {import('./hls-attempt.js').Way} */
       let way = { url: context.url };
@@ -429,8 +406,9 @@ function createLoader(engine, warn, transport) {
         onAttempt: ({ at }) => {
           if (signal.aborted) return;
           this.#attemptStart = at;
-          if (++this.attempts === 2) this.#watch = setInterval(leaveInTime, WATCH_MS);
-          last = stats.loading.first = stats.loaded = 0;
+          // Where that cannot be had, the level is held on to.
+          if (++this.attempts === 2) watch().catch(() => {});
+          stats.loading.first = stats.loaded = 0;
         },
         onResponse: ({ response, at }) => {
           if (signal.aborted) return;

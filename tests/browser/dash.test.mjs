@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { FRESH_TOKEN } from '../lab/rules.mjs';
 import { answer, ok } from '../node/server.mjs';
 import { eventually, PAGES, startBrowser } from './fixture.mjs';
 
@@ -234,6 +235,55 @@ describe('dash.js with Holdfast', { concurrency: 2 }, () => {
     const buffers = urls.map((url) => Number(/bl%3D(\d+)/.exec(url)?.[1]));
     assert.ok(buffers[0] > buffers[2], buffers.join());
     assert.deepEqual((await opened.look()).statuses, [503, 503, 200]);
+  });
+
+  test('sends the credential that replaced its own, from the first attempt on', async (t) => {
+    const rules = [
+      { match: 'm4s', unless: FRESH_TOKEN, act: /** @type {const} */ ('status'), status: 403 },
+    ];
+    const session = lab.createSession({ rules });
+    const media = mpd([session.baseUrl], (text) => text.replaceAll('.m4s"', '.m4s?token=first"'));
+    const opened = await open(t, { token: 'fresh' }, { answers: { '/media.mpd': media } });
+    await opened.plays(5);
+    assert.deepEqual((await opened.look()).errors, []);
+    // What was asked for before there was another, and what came after.
+    const { 'mid-init.mp4': first, 'mid-01.m4s': second, 'mid-03.m4s': later } = counts(session);
+    assert.deepEqual([first, second, later], [1, 2, 1]);
+  });
+
+  test('runs interceptors and CMCD on the URL with the credential that replaced its own', async (t) => {
+    const rules = [
+      { match: 'm4s', unless: FRESH_TOKEN, act: /** @type {const} */ ('status'), status: 403 },
+      { match: 'mid-03', nth: 1, act: /** @type {const} */ ('status'), status: 503 },
+    ];
+    const session = lab.createSession({ rules });
+    const prepare = (/** @type {any} */ { player }) => {
+      let count = 0;
+      player.updateSettings({ streaming: { cmcd: { enabled: true, mode: 'query' } } });
+      player.addRequestInterceptor(async (/** @type {any} */ request) => {
+        request.url += `&count=${++count}`;
+        return request;
+      });
+    };
+    const media = mpd([session.baseUrl], (text) => text.replaceAll('.m4s"', '.m4s?token=first"'));
+    const opened = await open(
+      t,
+      { token: 'fresh', prepare: String(prepare) },
+      { answers: { '/media.mpd': media } },
+    );
+    await opened.plays(5);
+    assert.deepEqual((await opened.look()).errors, []);
+    const urls = opened.requests.map((request) => request.url());
+    const sent = urls.filter((url) => /m4s\?/.test(url));
+    for (const url of sent) {
+      for (const name of ['token', 'CMCD', 'count']) {
+        assert.equal(url.match(new RegExp(`\\b${name}=`, 'g'))?.length, 1, url);
+      }
+    }
+    const again = sent.filter((url) => /mid-03\.m4s\?/.test(url));
+    assert.equal(again.length, 2, again.join('\n'));
+    const numbers = again.map((url) => Number(/count=(\d+)/.exec(url)?.[1]));
+    assert.ok(numbers[0] < numbers[1], numbers.join());
   });
 
   test('reloads a live manifest again after reloads that failed', async (t) => {

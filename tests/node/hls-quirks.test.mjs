@@ -844,12 +844,12 @@ describe('one owner of retries', () => {
   });
 
   test('a level is not left while its bytes arrive, nor while it is pinned', async () => {
-    const slow = drip(segment(400), 25, 180);
+    const slow = drip(segment(400), 5, 1300);
     const http = await server({ ...levels(1), '/b0.ts': inTurn(status(503), slow) });
     const moving = player(await engineUnderTest({ hold: true }), `${http.base}/m.m3u8`, {
       startLevel: 1,
     });
-    await moving.event(Hls.Events.FRAG_LOADED, undefined, 8000);
+    await moving.event(Hls.Events.FRAG_LOADED, undefined, 9000);
     assert.equal(http.count('/b0.ts'), 2);
     assert.equal(http.count('/a0.ts'), 0);
 
@@ -861,6 +861,27 @@ describe('one owner of retries', () => {
     pinned.hls.loadLevel = 1;
     await wait(4500);
     assert.deepEqual(pinned.all(Hls.Events.ERROR), []);
+  });
+
+  test('the lowest level is not left for the highest because nothing comes', async () => {
+    const http = await server({ ...levels(1), '/a0.ts': hang() });
+    const engine = await engineUnderTest({ headersTimeout: 400, attempts: 2, hold: true });
+    const { event, all } = player(engine, `${http.base}/m.m3u8`, { startLevel: 0 });
+    await wait(6000);
+    assert.ok(http.count('/a0.ts') > 2, 'it is tried');
+    assert.deepEqual(all(Hls.Events.ERROR), []);
+    http.routes['/a0.ts'] = body(SEGMENT);
+    await event(Hls.Events.FRAG_LOADED, undefined, 8000);
+    assert.equal(http.count('/b.m3u8'), 0);
+  });
+
+  test('the lowest level is left where the server refuses it', async () => {
+    const http = await server({ ...levels(1), '/a0.ts': status(503) });
+    const engine = await engineUnderTest({ attempts: 2, hold: true });
+    const { event, fatal } = player(engine, `${http.base}/m.m3u8`, { startLevel: 0 });
+    await event(Hls.Events.FRAG_LOADED, undefined, 8000);
+    assert.equal(http.count('/b0.ts'), 1);
+    assert.deepEqual(fatal(), []);
   });
 
   test('a live segment that is gone is skipped, not fatal', async () => {

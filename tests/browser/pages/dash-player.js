@@ -14,12 +14,15 @@ const video = /** @type {HTMLVideoElement} */ (document.querySelector('video'));
  * @property {import('holdfast').EngineOptions} [options] of the engine
  * @property {import('dashjs').MediaPlayerSettingClass} [settings]
  * @property {boolean} [plain] without Holdfast
+ * @property {string} [token] what the hook for credentials puts in the place of any other
  * @property {string} [prepare] a function's source, called with `{ player, statuses }` before it plays
  */
 
 /** @param {Setup} setup */
-async function start({ url, options, settings, plain = false, prepare }) {
-  const engine = createEngine(options);
+async function start({ url, options, settings, plain = false, token, prepare }) {
+  const refreshPlaybackToken = async (/** @type {string} */ stale) =>
+    stale.replace(/\btoken=\w+/, `token=${token}`);
+  const engine = createEngine({ ...options, ...(token && { refreshPlaybackToken }) });
   const player = dashjs.MediaPlayer().create();
   /** @type {any[]} */
   const errors = [];
