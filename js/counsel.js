@@ -6,7 +6,6 @@
 import { fresh, hide } from './credential.js';
 import { Credentials } from './credentials.js';
 import { beginning, consult, judge, looks, verdictOf } from './judge.js';
-import { attempt } from './attempt.js';
 
 /** So many attempts of a request are kept for its hooks. */
 const HISTORY = 32;
@@ -27,6 +26,7 @@ const LATE = 'it gave nothing within 10 s';
  * @property {typeof import('./errors.js').HoldfastError} HoldfastError
  * @property {typeof import('./errors.js').requestError} requestError
  * @property {typeof import('./records.js').attemptOf} attemptOf
+ * @property {typeof import('./attempt.js').attempt} attempt
  */
 
 export class Counsel {
@@ -97,7 +97,7 @@ export class Counsel {
     // Some servers repeat the URL.
     transfer.body = hide(hide(body, url), transfer.request.url);
     const facts = Object.freeze({ status, headers, body, site, url });
-    const { limit, expiry } = judge(hooks, facts, this.#credentials.now);
+    const { limit, expiry } = judge(hooks, facts, this.#credentials.now, this.#kit.attempt);
     if (limit && limit.scope !== 'session' && limit.scope !== 'host') {
       this.#hosts.addPrefix(limit.scope);
       for (const { request } of this.#transfers.values()) {
@@ -146,7 +146,7 @@ export class Counsel {
       ...failed,
       ...{ site, url: shown, host: transfer.request.host, at: performance.now() },
     });
-    attempt(() => onAttemptFailed(event));
+    this.#kit.attempt(() => onAttemptFailed(event));
   }
 
   /**

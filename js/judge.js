@@ -1,7 +1,6 @@
 // @ts-check
 /** How refusals are looked at, how hooks are called, and what their answers mean. */
 import { evidenceOf } from './credential.js';
-import { attempt } from './attempt.js';
 
 /** @typedef {import('./hooks.js').Hooks} Hooks */
 
@@ -72,9 +71,10 @@ export async function beginning(response) {
  * @param {Hooks} hooks
  * @param {import('./index.d.ts').ResponseFacts} facts
  * @param {number} now wall-clock time in milliseconds
+ * @param {typeof import('./attempt.js').attempt} attempt handed in, as all that is shared with the entry
  * @returns {{ limit: { scope: string, wait: number } | undefined, expiry: number }}
  */
-export function judge(hooks, facts, now) {
+export function judge(hooks, facts, now, attempt) {
   const { detectRateLimit, detectExpiry } = hooks;
   const found = detectRateLimit && attempt(() => detectRateLimit(facts));
   const { scope, waitMs } = Object(found);
@@ -101,9 +101,11 @@ export function judge(hooks, facts, now) {
 export function consult(call, answered, isTold = false) {
   /** @param {unknown} error */
   const failed = (error) => {
-    attempt(() => {
-      if (!isTold) throw error;
-    });
+    if (!isTold) {
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
     answered(undefined, error);
   };
   let answer;

@@ -112,9 +112,6 @@ export function startOver() {
 function restart() {
   try {
     renew();
-    // The fresh instance is made by the next call, but only after that call's arguments were
-    // copied into the old one. This call has nothing to copy.
-    new Driver(new Float64Array(), /** @type {any} */ ({})).free();
     return undefined;
   } catch (error) {
     ready = false;

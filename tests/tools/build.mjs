@@ -28,6 +28,7 @@ const SOURCES = [
   'tests/tools/short-names.mjs',
   'tests/tools/build.mjs',
   'tests/tools/glue.mjs',
+  'tests/tools/order.mjs',
   'tests/tools/setup.mjs',
   'tests/tools/shrink.mjs',
 ];
@@ -68,7 +69,8 @@ async function compile() {
   // Not before now: binaryen comes with the npm packages that \`ensureReady\` installs.
   const { shrink } = await import('./shrink.mjs');
   const [wasm, glue] = ['core_bg.wasm', 'core.js'].map((name) => join(PKG, name));
-  const made = shortNames(shrink(readFileSync(wasm)), trimGlue(readFileSync(glue, 'utf8')));
+  const trimmed = trimGlue(readFileSync(glue, 'utf8'));
+  const made = shortNames(shrink(readFileSync(wasm), trimmed), trimmed);
   writeFileSync(wasm, made.wasm);
   writeFileSync(glue, made.glue);
   const base64 = readFileSync(wasm).toString('base64');
@@ -84,9 +86,12 @@ function buildEnvironment() {
   const flags = [
     environment.RUSTFLAGS,
     `--remap-path-prefix=${cargoHome}/registry/src/=`,
-    // Small functions are worth their place where they are called: a fortieth less, compressed,
-    // than what `opt-level = "z"` chooses by itself.
+    // Small functions are worth their place where they are called: smaller, compressed, than what
+    // `opt-level = "z"` chooses by itself.
     '-C llvm-args=-inline-threshold=25',
+    '-C llvm-args=-inline-call-penalty=15',
+    // Nothing recurses; the default is 1 MiB, which every page would pay for.
+    '-C link-arg=-zstack-size=65536',
   ];
   return { ...environment, RUSTFLAGS: flags.filter(Boolean).join(' ') };
 }

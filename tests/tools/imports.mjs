@@ -14,19 +14,21 @@ import { log, readOutput } from './processes.mjs';
 import { ROOT, ensureReady } from './setup.mjs';
 
 const WASM = join(ROOT, 'js', 'pkg', 'core_bg.wasm');
+const GLUE = join(ROOT, 'js', 'pkg', 'core.js');
 const LIST = join(ROOT, 'tests', 'vectors', 'wasm-imports.txt');
 const BROWSER_CRATES =
   /^(wasm-bindgen|wasm-bindgen-futures|js-sys|web-sys|gloo-timers|serde-wasm-bindgen) /;
 
 /**
- * One line per import, sorted, without the hash that wasm-bindgen appends to a name and that
- * changes with every version: `./core_bg.js __wbg_fetch`.
+ * One line per import, sorted, by the name that the comment beside its short one gives: `. fetch`.
  * @param {{ module: string, name: string }[]} imports
+ * @param {string} glue
  */
-export function normalise(imports) {
-  const lines = imports.map(
-    ({ module, name }) => `${module} ${name.replace(/_(\d+|[0-9a-f]{16})$/, '')}`,
+export function normalise(imports, glue) {
+  const words = new Map(
+    [...glue.matchAll(/^ *(\w+) \/\* (\w+) \*\/: /gm)].map(([, name, word]) => [name, word]),
   );
+  const lines = imports.map(({ module, name }) => `${module} ${words.get(name) ?? name}`);
   return [...new Set(lines)].sort();
 }
 
@@ -77,9 +79,13 @@ async function checkNativeDependencies() {
   log('holdfast: the native build depends on no crate of the browser');
 }
 
+/** What the module imports, by the names that the glue remembers (short-names.mjs). */
 async function moduleImports() {
-  const module = await WebAssembly.compile(await readFile(WASM));
-  return normalise(WebAssembly.Module.imports(module));
+  const [module, glue] = await Promise.all([
+    readFile(WASM).then((wasm) => WebAssembly.compile(wasm)),
+    readFile(GLUE, 'utf8'),
+  ]);
+  return normalise(WebAssembly.Module.imports(module), glue);
 }
 
 runAsProgram(import.meta.url, async (args) => {
