@@ -67,7 +67,8 @@ export type Reason =
  * Why a request waits: for the ladder's delay, on the slow ladder, for a network, for the time
  * that the server named, for a host that is down, for the budget to grant a probe, for its turn
  * with a rate limit, for a fresh credential, because the URL was given up just now, because it is
- * perhaps not there yet, because the path does not allow it now, or for room in its lane.
+ * perhaps not there yet, because the path does not allow it now, for room in its lane, or because
+ * the host is back from an outage and enough is buffered to leave others their turn.
  */
 export type WaitReason =
   | 'backoff'
@@ -81,7 +82,8 @@ export type WaitReason =
   | 'cooldown'
   | 'not-ready'
   | 'held'
-  | 'window';
+  | 'window'
+  | 'catch-up';
 
 /** What an entry of the decision log tells. */
 export type LogEvent =
@@ -444,7 +446,7 @@ export interface EngineOptions extends HookSet {
   getCdnId?(url: string): string | undefined;
   /** The engine's own bandwidth estimate; half-lives in seconds (2 and 5 by default). */
   bandwidth?: { fastHalfLife?: number; slowHalfLife?: number };
-  /** The longest slow ladder of a request, 300 000 by default. */
+  /** The longest slow ladder of a request, 600 000 by default. */
   holdLimit?: number;
   /** How many decisions the log keeps, 256 by default. */
   logCapacity?: number;

@@ -83,6 +83,7 @@ export const WAITS = [
   'not-ready',
   'held',
   'window',
+  'catch-up',
 ];
 
 /** @type {readonly import('./index.d.ts').LogEvent[]} */

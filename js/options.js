@@ -288,7 +288,7 @@ function checkClass(site, { attempts, backoff, allowOverride, resume }) {
  * @param {import('./index.d.ts').RecoveryMatrix} [own] laid over that of the options
  */
 export function flatten(options, sites, own) {
-  const { holdLimit = 300_000, logCapacity = 256, bandwidth, budget, breaker } = options;
+  const { holdLimit = 600_000, logCapacity = 256, bandwidth, budget, breaker } = options;
   return Float64Array.of(
     holdLimit,
     logCapacity,

@@ -29,14 +29,20 @@ pub fn equal_jitter(span: Millis, unit: f64) -> Millis {
     (span * (0.5 + 0.5 * unit)).max(FLOOR)
 }
 
-/// What repeated time-outs and silences widen a bound to, at most.
+/// What the first time-outs and silences in a row widen a bound to, at most: where a host is a black
+/// hole, its return is noticed when the bound is over.
+const WIDE: Millis = Millis::new(12_000.0);
+/// So many are the first.
+const FIRST: u32 = 6;
+/// What the others do.
 const WIDEST: Millis = Millis::new(30_000.0);
 
-/// The bound after it was exceeded `times` times: half as long again each time, up to 30 s or
-/// the bound itself. A server that always takes its time must be waited for in the end, or no
-/// attempt ever succeeds.
+/// The bound after it was exceeded `times` times: half as long again each time, up to 12 s, later
+/// up to 30 s, or the bound itself. A server that always takes its time must be waited for in the
+/// end, or no attempt ever succeeds.
 pub(super) fn widened(bound: Millis, times: u32, most: Millis) -> Millis {
-    (bound * power(1.5, times.min(16))).min(most.max(WIDEST))
+    let widest = if times < FIRST { WIDE } else { WIDEST };
+    (bound * power(1.5, times.min(16))).min(most.max(widest))
 }
 
 /// For attempts that timed out: waiting was the pause already, and at a span of seconds the

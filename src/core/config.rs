@@ -44,7 +44,7 @@ impl Default for Config {
         Self {
             sites: Site::ALL.map(Site::defaults),
             estimator: EstimatorConfig::SPF,
-            hold_limit: Millis::from_secs(300.0),
+            hold_limit: Millis::from_secs(600.0),
             log_capacity: 256,
             seed: 0,
             budget: BudgetConfig::default(),

@@ -4,6 +4,7 @@ pub use self::action::{Action, HostState};
 pub use self::facts::{Expiry, Limited, ResponseFacts, Scope, StartRequest};
 use self::hurry::Hurry;
 pub use self::path::PathState;
+use self::plan::PACE;
 use self::recover::{Aside, GRACE};
 use self::reload::Reloads;
 use self::resume::Ending;
@@ -48,6 +49,9 @@ const SLEEP: Millis = Millis::new(5_000.0);
 /// A body that still comes so long after its headers shows that the host is well where bodies
 /// failed; slow ones may take longer than a probe has time.
 const FLOW: Millis = Millis::new(1_000.0);
+
+/// So many requests at a time need no room for more.
+const FEW: usize = 4;
 
 /// How long a refusal may be looked at.
 const LOOK: Millis = Millis::new(1_000.0);
@@ -143,6 +147,10 @@ impl Engine {
             self.merge_reloads(marks.url, now);
         }
         let ranges = self.hosts[host as usize].advice.ranges(now);
+        if self.requests.len() < FEW {
+            // A vector grows to four at once, and most engines have fewer requests.
+            self.requests.reserve_exact(1);
+        }
         self.requests.push(Request { ranges, ..Request::new(start, now) });
         self.note(now, id, 0, LogEvent::Started, site as u32, 0.0);
         self.depart(self.requests.len() - 1, now);
@@ -182,6 +190,9 @@ impl Engine {
         let ResponseFacts { status, representation, retry_after, limited, expiry } = response;
         let Request { host, ask, .. } = self.requests[index];
         let is_missing = status == 416 && matches!(ask, Ask::Part(..));
+        if success {
+            self.pace_catch_up(index, now);
+        }
         if !self.requests[index].blocking {
             let took = now - self.requests[index].since;
             let site = self.requests[index].site;
@@ -223,6 +234,7 @@ impl Engine {
             total: length,
             first_at: now,
             last_at: now,
+            mark: (now, 0.0),
         }));
         let (id, kept) = (request.id, request.kept);
         let (resumed, part) = (kept > 0.0, matches!(ask, Ask::Part(..)) && !is_missing);
@@ -278,6 +290,15 @@ impl Engine {
             self.retime(now);
         }
         self.arm_stall(index, now);
+        let drips = self.drips(index, now);
+        let request = &mut self.requests[index];
+        if drips {
+            request.timers.set(Timer::Stall, now);
+        } else if let State::Body(body) = &mut request.state
+            && (!reading || now - body.mark.0 >= PACE)
+        {
+            body.mark = (now, body.received);
+        }
         true
     }
 
@@ -504,6 +525,10 @@ impl Engine {
 
     #[inline(never)]
     fn succeed(&mut self, index: usize, now: Millis) {
+        let Request { site, host, ref state, .. } = self.requests[index];
+        if let (Site::Segment, State::Body(body)) = (site, state) {
+            self.hosts[host as usize].took = now - body.first_at;
+        }
         self.report_health(index, Evidence::Success, false, now);
         self.sample(index);
         let gone = self.requests.remove(index);

@@ -4,6 +4,7 @@
 use super::advice::Standing;
 use super::breaker::{Breaker, Health};
 use super::budget::Bucket;
+use super::catch_up::CatchUp;
 use super::clock::Millis;
 use super::config::Config;
 use super::lateness::Lateness;
@@ -33,6 +34,10 @@ pub(super) struct Host {
     pub(super) bucket: Bucket,
     pub(super) throttle: Throttle,
     pub(super) burst: OpaqueBurst,
+    /// How playback catches up after its last outage.
+    pub(super) catch_up: Option<CatchUp>,
+    /// How long the body of its last segment took.
+    pub(super) took: Millis,
     /// What it advises.
     pub(super) advice: Standing,
     /// Whether it has answered a range with the part that was asked for.
@@ -59,6 +64,8 @@ impl Host {
             bucket: Bucket::new(config.budget.host),
             throttle: Throttle::default(),
             burst: OpaqueBurst::default(),
+            catch_up: None,
+            took: Millis::ZERO,
             advice: Standing::default(),
             knows_ranges: false,
             no_range_until: Millis::ZERO,

@@ -9,6 +9,7 @@ mod advice;
 mod backoff;
 mod breaker;
 mod budget;
+mod catch_up;
 mod classify;
 mod clock;
 mod config;

@@ -64,6 +64,8 @@ pub(super) struct Body {
     pub(super) total: Option<f64>,
     pub(super) first_at: Millis,
     pub(super) last_at: Millis,
+    /// When its pace was looked at last, and how many bytes there were.
+    pub(super) mark: (Millis, f64),
 }
 
 impl Body {
@@ -286,7 +288,10 @@ impl Request {
     /// The time that it was held back by the plan or its lane does not count on its ladder: nobody
     /// tried anything.
     pub(super) fn excuse_hold(&mut self, now: Millis) {
-        if matches!(self.state, State::Waiting(WaitReason::Held | WaitReason::Window)) {
+        if matches!(
+            self.state,
+            State::Waiting(WaitReason::Held | WaitReason::Window | WaitReason::CatchUp)
+        ) {
             let held = now - self.since;
             self.offline = self.offline + held;
             self.exhausted = self.exhausted.map(|at| at + held);

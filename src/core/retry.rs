@@ -68,6 +68,8 @@ pub enum WaitReason {
     Held = 10,
     /// As much is under way in its lane as may be (R81).
     Window = 11,
+    /// The host is back from an outage, and enough is buffered to leave others their turn.
+    CatchUp = 12,
 }
 
 /// A wait before the next attempt.
@@ -142,7 +144,9 @@ pub(super) fn next_on_hold(
     if let Some(step) = next_in_patience(situation, dice) {
         return step;
     }
-    let interval = interval * (0.85 + 0.3 * dice.f64());
+    // Waiting for an answer that did not come was most of the pause.
+    let waited = matches!(situation.failure.class, FailureClass::Stall | FailureClass::Timeout);
+    let interval = interval * if waited { 0.25 } else { 1.0 } * (0.85 + 0.3 * dice.f64());
     // A long queue is no reason to be given up before the limit.
     let queue = queue.min(time_left - interval).max(Millis::ZERO);
     let jittered = queue + interval;
@@ -285,7 +289,7 @@ pub(super) const fn holds(mode: Exhausted, alternatives: Alternatives, beside: u
 }
 
 /// How long after exhaustion the slow ladder is still brisk.
-const BRISK: Millis = Millis::new(20_000.0);
+const BRISK: Millis = Millis::new(10_000.0);
 
 /// The interval of a host's slow ladder, and of its probes while playback has nowhere else to go
 /// (R41): a third of a segment at first, because most outages end within seconds and somebody is
@@ -298,7 +302,7 @@ pub(super) fn hold_interval(target: Option<Millis>, reload: bool, held: Millis) 
         return target.clamp(Millis::new(1_000.0), Millis::new(10_000.0)) * (1.0 / 0.85);
     }
     if held < BRISK {
-        (target * (1.0 / 3.0)).clamp(Millis::new(750.0), Millis::new(2_000.0))
+        (target * 0.5).clamp(Millis::new(750.0), Millis::new(3_000.0))
     } else {
         target.clamp(Millis::new(2_000.0), Millis::new(10_000.0))
     }

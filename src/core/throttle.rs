@@ -21,6 +21,10 @@ const LONGEST: Millis = Millis::new(300_000.0);
 /// How much jitter is added above a wait that was asked for, as a part of it.
 const ABOVE: f64 = 0.2;
 
+/// Who names a wait twice over is asked again after half as long once more, or after this if it is
+/// longer: who refuses trials must not be tried ever more seldom than it says itself.
+const ENOUGH: Millis = Millis::new(6_000.0);
+
 /// The pace that the mode begins with at least, in requests/s.
 const GENTLE: f64 = 0.5;
 
@@ -169,7 +173,7 @@ impl Throttle {
         let own = equal_jitter(own, unit);
         let wait = match asked {
             // What was asked for was waited for, and was not enough.
-            Some(asked) if self.refused > 0 => asked.max(own),
+            Some(asked) if self.refused > 0 => asked.max(own.min((asked * 1.5).max(ENOUGH))),
             Some(asked) => asked,
             None => own,
         };

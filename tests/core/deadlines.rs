@@ -190,21 +190,22 @@ fn r16_the_last_try_has_300_ms_however_little_time_is_left() {
 }
 
 #[test]
-fn time_outs_in_a_row_widen_the_bound_by_half_up_to_half_a_minute() {
+fn time_outs_in_a_row_widen_the_bound_by_half_up_to_12_s_and_later_to_half_a_minute() {
     let mut world = World::new();
     let wait = ask(Site::Segment).alternatives(Alternatives::None);
     let id = world.start(wait.always(hang()));
     world.drive_until(290_000.0);
     let bounds = bounds(&world, id);
-    // The second has what is left of the ladder's time, those of the hold have their own.
-    let widened = |n: i32| (POLICY * 1.5_f64.powi(n)).min(WIDEST);
+    // The second has what is left of the ladder's time; those of the hold go on from there.
+    let widest = |n: i32| if n < 6 { 12_000.0 } else { WIDEST };
+    let widened = |n: i32| (POLICY * 1.5_f64.powi(n)).min(widest(n));
     for (n, bound) in bounds.iter().enumerate() {
         assert!(*bound <= widened(n as i32) + 1.0, "{bounds:?}");
-        if n != 1 {
-            assert_near(*bound, widened(n as i32));
+        if n > 1 {
+            assert_near(*bound, (bounds[n - 1] * 1.5).min(widened(n as i32)));
         }
     }
-    assert!(bounds.len() >= 6, "{bounds:?}");
+    assert!(bounds.len() >= 8, "{bounds:?}");
 }
 
 #[test]

@@ -153,12 +153,12 @@ fn r81_a_slot_that_is_not_taken_goes_to_the_next() {
 #[test]
 fn r81_a_wait_for_a_slot_ends_with_the_limit_of_a_hold() {
     let mut world = narrow();
-    let slow = status(200).parts(vec![Part::Chunk { gap: 1_000.0, bytes: 9.0 }; 400]);
+    let slow = status(200).parts(vec![Part::Chunk { gap: 1_000.0, bytes: 9.0 }; 700]);
     world.start(ask(Site::Segment).always(slow));
     let id = world.start(ask(Site::Segment));
     world.drive_until_idle();
     let (at, failure) = world.failure(id);
-    assert_eq!((at, failure.reason, failure.attempts), (300_000.0, Reason::HoldLimit, 0));
+    assert_eq!((at, failure.reason, failure.attempts), (600_000.0, Reason::HoldLimit, 0));
 }
 
 #[test]

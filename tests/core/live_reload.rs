@@ -128,8 +128,9 @@ fn r18_a_refusal_after_a_held_wait_is_tried_again_as_a_plain_reload() {
 }
 
 /// Whether the answer to such reloads, after they were sent again, ended an outage.
-fn ends_an_outage(reload: &Ask) -> bool {
-    let mut world = live();
+fn ends_an_outage(reload: &Ask, seed: u64) -> bool {
+    let mut world = World::seeded(seed);
+    world.playback(None, Some(TARGET));
     // A request that holds and says nothing of its host.
     let held = world.start(ask(Site::Segment).always(status(408)));
     world.drive_until(60_000.0);
@@ -143,8 +144,11 @@ fn ends_an_outage(reload: &Ask) -> bool {
 #[test]
 fn r18_a_wait_that_was_held_back_is_no_evidence_against_the_host() {
     let reload = ask(Site::PlaylistReload).answers([hang(), ok(2_000.0)]);
-    assert!(ends_an_outage(&reload), "three plain ones are an outage");
-    assert!(!ends_an_outage(&reload.blocking()));
+    // A probe that is due just then is not hurried, so one seed proves little.
+    let ends = (0..10).any(|seed| ends_an_outage(&reload, seed));
+    assert!(ends, "three plain ones are an outage");
+    let reload = reload.blocking();
+    assert!(!(0..10).any(|seed| ends_an_outage(&reload, seed)));
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod breaker_engine;
 mod breaker_exhausted;
 mod breaker_model;
 mod budget;
+mod catch_up;
 mod classify;
 mod deadlines;
 mod field_reports_a;

@@ -92,7 +92,7 @@ fn the_wait_for_the_network_ends_after_the_limit_of_the_hold() {
     world.online(false);
     world.drive_until_idle();
     let (at, failure) = world.failure(id);
-    assert_eq!(at, 20.0 + 300_000.0);
+    assert_eq!(at, 20.0 + 600_000.0);
     assert_eq!((failure.class, failure.svta), (FailureClass::Offline, 3001));
     assert_eq!(failure.reason, Reason::HoldLimit);
 }

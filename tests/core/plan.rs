@@ -302,7 +302,7 @@ fn r86_a_hold_ends_with_its_limit() {
         let id = world.start(made);
         world.drive_until_idle();
         let (at, failure) = world.failure(id);
-        assert_eq!((at, failure.reason), (300_000.0, Reason::HoldLimit), "{path:?}");
+        assert_eq!((at, failure.reason), (600_000.0, Reason::HoldLimit), "{path:?}");
         assert_eq!(failure.attempts, 0);
     }
 }

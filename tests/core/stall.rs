@@ -1,8 +1,10 @@
 //! Silence cuts, slowness never does (R16, R17).
 
-use holdfast::core::{Action, Entry, FailureClass, LogEvent, Millis, Site};
+use holdfast::core::{
+    Action, Ask, Coding, Entry, FailureClass, LogEvent, Millis, Representation, Site,
+};
 
-use crate::common::{Part, World, ask, hang, ok, reject, silent, status};
+use crate::common::{Answer, Part, World, ask, hang, ok, origin, reject, silent, status};
 
 const TRICKLE: Part = Part::Chunk { gap: 4_900.0, bytes: 1.0 };
 
@@ -212,4 +214,60 @@ fn r16_what_is_left_of_a_body_takes_its_part_of_the_buffer() {
     world.drive_until_idle();
     let silence = world.sent_at(id)[1] - began - 70.0;
     assert!((2_800.0..3_900.0).contains(&silence), "half of 8 s less 2 s: {silence}");
+}
+
+/// A body that sends half of its bytes at once and the rest, or so much of it, in small pieces.
+fn dripping(pieces: usize, gap: f64) -> Answer {
+    let mut parts = vec![Part::Chunk { gap: 50.0, bytes: 500_000.0 }];
+    parts.extend(vec![Part::Chunk { gap, bytes: 200.0 }; pieces]);
+    parts.push(Part::End { gap: 0.0 });
+    let origin = Representation {
+        length: Some(1_000_000.0),
+        etag: Some(1.0),
+        coding: Coding::Identity,
+        open: true,
+        ..Representation::UNKNOWN
+    };
+    status(200).of(origin).parts(parts)
+}
+
+/// Requests for a body that drips, with so much buffered, on a link that is known.
+fn drips(buffer: f64) -> (World, u32) {
+    let mut world = World::new();
+    world.start(ask(Site::Segment).always(origin(1_000_000.0)));
+    world.drive_until_idle();
+    world.playback(Some(buffer), None);
+    let rest = origin(1_000_000.0);
+    let id = world.start(ask(Site::Segment).answers([dripping(2_500, 100.0), rest]));
+    world.drive_until_idle();
+    (world, id)
+}
+
+#[test]
+fn r17_a_body_that_drips_while_the_buffer_runs_dry_is_fetched_on_once_from_where_it_is() {
+    let (world, id) = drips(8_000.0);
+    let sent: Vec<_> = world.sent_at(id);
+    assert_eq!(sent.len(), 2);
+    assert!(sent[1] - sent[0] < 5_000.0, "{sent:?}");
+    let mut asked = world.actions.iter().filter_map(|(_, action)| match action {
+        Action::Send { request, ask: Ask::Part(first, _), .. } if request.0 == id => Some(*first),
+        _ => None,
+    });
+    assert!(asked.next_back().is_some_and(|first| first > 500_000.0), "what came is kept");
+    assert!(world.finished_at(id) - sent[0] < 8_000.0);
+}
+
+#[test]
+fn r17_a_body_that_drips_is_left_alone_while_the_buffer_lasts_longer() {
+    let (world, id) = drips(600_000.0);
+    assert_eq!(world.sent_at(id).len(), 1);
+}
+
+#[test]
+fn r17_text_that_moves_on_for_ever_is_cut() {
+    let endless = status(200).parts(vec![Part::Chunk { gap: 100.0, bytes: 10.0 }; 5_000]);
+    let mut world = World::new();
+    let id = world.start(ask(Site::Manifest).answers([endless, ok(9.0)]));
+    world.drive_until_idle();
+    assert!(world.finished_at(id) < 20_000.0);
 }

@@ -5,6 +5,7 @@
 use super::path::is_held;
 use super::{Action, Engine, Scope};
 use crate::core::breaker::Health;
+use crate::core::catch_up::{CatchUp, OUTAGE};
 use crate::core::clock::Millis;
 use crate::core::credential::Credential;
 use crate::core::error::Reason;
@@ -109,6 +110,12 @@ impl Engine {
         if paced > now {
             return Admission::Later(WaitReason::Vrlt, paced);
         }
+        if first && request.site == Site::Segment {
+            let at = self.catches_up_at(request, now);
+            if at > now {
+                return Admission::Later(WaitReason::CatchUp, at);
+            }
+        }
         let host = self.host(request);
         if let Err(at) = host.breaker.check(now) {
             return Admission::Later(WaitReason::Breaker, at);
@@ -133,6 +140,32 @@ impl Engine {
             return Admission::Elect;
         }
         Admission::Go
+    }
+
+    /// When catching up after an outage lets a segment through.
+    fn catches_up_at(&self, request: &Request, now: Millis) -> Millis {
+        let host = self.host(request);
+        let buffer = self.buffer_ahead(now).unwrap_or_default();
+        host.catch_up.map_or(now, |pace| pace.next_at(buffer, host.took * 1.5, now))
+    }
+
+    /// The headers of a success came: whether catching up begins, or may go on faster.
+    pub(super) fn pace_catch_up(&mut self, index: usize, now: Millis) {
+        let request = &self.requests[index];
+        let (site, took) = (request.site, now - request.since);
+        let refused = request.last_failure.is_some() && now - request.started >= OUTAGE;
+        let buffer = self.buffer_ahead(now);
+        let host = &mut self.hosts[request.host as usize];
+        let usual = host.lateness[Site::Segment as usize].latest().unwrap_or_default();
+        if (host.failing_for(now) >= OUTAGE || refused && host.throttle.is_on())
+            && let Some(buffer) = buffer
+        {
+            host.catch_up = Some(CatchUp::new(buffer, usual, self.dice.f64(), now));
+        } else if site == Site::Segment
+            && let Some(pace) = &mut host.catch_up
+        {
+            pace.handle_answer(took, now);
+        }
     }
 
     /// An attempt is not sent yet. Where that takes longer than the ladder, the ladder is spent.
@@ -197,8 +230,9 @@ impl Engine {
             credential.handle_used(now);
             request.generation = credential.generation;
         }
+        let paced = matches!(request.state, State::Waiting(WaitReason::CatchUp));
         let waited = matches!(request.state, State::Waiting(_)) && request.since < now;
-        let waited = waited || is_held(request);
+        let waited = waited || paced || is_held(request);
         request.unfailed = false;
         request.attempts += 1;
         request.ladder += 1;
@@ -373,6 +407,8 @@ impl Engine {
     #[inline(never)]
     pub(super) fn meet(&mut self, host: u32) {
         while self.hosts.len() <= host as usize {
+            // Most engines know one host, and a host is large.
+            self.hosts.reserve_exact(1);
             self.hosts.push(Host::new(&self.config));
         }
     }

@@ -3,10 +3,11 @@
 
 use super::Engine;
 use crate::core::backoff::widened;
+use crate::core::breaker::Health;
 use crate::core::clock::Millis;
-use crate::core::request::{Request, State};
+use crate::core::request::{Delivery, Request, State};
 use crate::core::retry::Alternatives;
-use crate::core::site::{SiteClass, SitePolicy};
+use crate::core::site::{Site, SiteClass, SitePolicy};
 use crate::core::stall::Means;
 use crate::core::timer::Timer;
 
@@ -18,8 +19,26 @@ const SHORTEST_LADDER: Millis = Millis::new(3_000.0);
 const SHORTEST_WAIT: Millis = Millis::new(1_000.0);
 const SHORTEST_LAST: Millis = Millis::new(300.0);
 
+/// Nor an attempt of a hold.
+const SHORTEST_HELD: Millis = Millis::new(4_000.0);
+
+/// No reload of a playlist gets less for its headers.
+const SHORTEST_RELOAD: Millis = Millis::new(4_000.0);
+
+/// Nor a probe of a host that is known to be down more: others wait for what it finds.
+const LONGEST_PROBE: Millis = Millis::new(6_000.0);
+
 /// What looks like CORS is asked for twice, to be sure, and not more.
 const SUSPECT_ATTEMPTS: u32 = 2;
+
+/// Text is small: it has so many times the longest silence in all.
+const TEXT: f64 = 1.5;
+
+/// The pace of a body is that of so long.
+pub(super) const PACE: Millis = Millis::new(1_500.0);
+
+/// How many times slower than the link a drip is.
+const DRIPS: f64 = 8.0;
 
 impl Engine {
     /// The policy of a request, bound to the target duration where it reloads a playlist and
@@ -31,6 +50,11 @@ impl Engine {
             if let Some(target) = self.playback.target_duration {
                 policy.backoff_cap = policy.backoff_cap.min(target * 0.5);
                 policy.deadline = target;
+                if !request.blocking {
+                    let patience = (target * 1.5).max(SHORTEST_RELOAD);
+                    policy.headers_timeout = policy.headers_timeout.min(patience);
+                    policy.first_headers_timeout = policy.first_headers_timeout.min(patience);
+                }
             }
         } else if request.site.class() == SiteClass::BulkTransfer
             && let Some(buffer) = self.buffer_ahead(now)
@@ -60,7 +84,10 @@ impl Engine {
         } else {
             policy.first_headers_timeout
         };
-        let usual = widened(usual, request.header_timeouts, policy.headers_timeout);
+        let mut usual = widened(usual, request.header_timeouts, policy.headers_timeout);
+        if self.host(request).breaker.health(&self.config.breaker, now).health != Health::Closed {
+            usual = usual.min(LONGEST_PROBE);
+        }
         let lateness = self.host(request).lateness[request.site as usize];
         // A host is not cut for being as late as it is used to be.
         let latest = lateness.latest().unwrap_or_default();
@@ -69,8 +96,14 @@ impl Engine {
             let target = self.playback.target_duration.unwrap_or(Millis::from_secs(6.0));
             return usual.max(target * 3.0 + Millis::from_secs(2.0));
         }
-        if request.exhausted.is_some() || request.site.class() != SiteClass::BulkTransfer {
+        if request.site.class() != SiteClass::BulkTransfer {
             return usual;
+        }
+        if request.exhausted.is_some() {
+            // Little by little: as long as nothing is answered, the end of a black hole is noticed
+            // when the bound is over.
+            let longer = (request.bound * 1.5).max(SHORTEST_HELD).max(latest);
+            return if request.header_timeouts > 0 { usual.min(longer) } else { usual };
         }
         let left = request.started + request.offline + policy.deadline - now;
         // Half of what is buffered, where the other half can pay for a second try, which then has
@@ -87,13 +120,19 @@ impl Engine {
     pub(super) fn arm_stall(&mut self, index: usize, now: Millis) {
         let means = self.means(&self.requests[index], now);
         let request = &mut self.requests[index];
+        let is_text = matches!(request.site.class(), SiteClass::Control | SiteClass::Interactive)
+            && request.site != Site::Other;
         let State::Body(body) = &request.state else { return };
         match body.stall.deadlines(means) {
             None => {
                 request.timers.stop(Timer::Stall);
                 request.timers.stop(Timer::StallSuspect);
             }
-            Some((suspect, cut)) => {
+            Some((suspect, mut cut)) => {
+                if is_text && request.delivery == Delivery::Buffered {
+                    // One that moves on for ever is no better than one that does not move.
+                    cut = cut.min(body.first_at + body.stall.bound(None) * TEXT);
+                }
                 // A bound that shrank may have passed already; that is no late wake-up.
                 request.timers.set(Timer::Stall, cut.max(now));
                 if suspect > now {
@@ -101,6 +140,23 @@ impl Engine {
                 }
             }
         }
+    }
+
+    /// Whether a body drips: it would take longer than the buffer lasts, and by far longer than the
+    /// link has been seen to need. It is fetched on from where it is, once; if that is no faster, it
+    /// is the link that is slow.
+    pub(super) fn drips(&self, index: usize, now: Millis) -> bool {
+        let request = &self.requests[index];
+        let (State::Body(body), Some(means)) = (&request.state, self.means(request, now)) else {
+            return false;
+        };
+        let seen = now - body.mark.0;
+        let missing = body.total.map_or(0.0, |total| total - body.received);
+        let needed = seen * (missing / (body.received - body.mark.1));
+        seen >= PACE
+            && request.stalls == 0
+            && needed > means.buffer_ahead.max(means.remaining * DRIPS)
+            && self.way_on(request, now).is_some()
     }
 
     /// What the player's buffer can pay for while this body is silent.
