@@ -18,8 +18,8 @@ const END = { done: true, value: undefined };
  * @property {() => void} reading somebody waits for a chunk
  * @property {(bytes: number, more: boolean) => boolean} chunk so many are skipped or passed on,
  *   and whether the next ones are waited for at once; answers whether the attempt still counts
- * @property {(whole: boolean) => boolean} end the stream has ended, and whether the bytes
- *   themselves say that it was whole; answers whether it counts as that
+ * @property {(whole: boolean, bytes: number) => boolean} end the stream has ended, whether the bytes
+ *   themselves say that it was whole, and how many there were; answers whether it counts as that
  * @property {(error: unknown) => void} lost the stream broke
  * @property {() => void} page the body is not what was asked for
  */
@@ -39,6 +39,8 @@ export class Body {
   #held;
   #cut = false;
   #isDraining = false;
+  /** @type {Monitor | undefined} who was told with the last chunk that the next one is waited for */
+  #expecting;
   #integrity;
   #skip;
   #take;
@@ -102,7 +104,8 @@ export class Body {
       let result = END;
       if (this.#take > 0) {
         this.isAwaited = true;
-        this.monitor.reading();
+        if (this.#expecting !== this.monitor) this.monitor.reading();
+        this.#expecting = undefined;
         try {
           result = await (this.#reader?.read() ?? END);
         } catch (error) {
@@ -128,6 +131,7 @@ export class Body {
       const bytes = skipped + size;
       this.received += bytes;
       const isAwaited = !isLast && size < Math.max(wanted, 1);
+      if (isAwaited) this.#expecting = this.monitor;
       // What is held back is no silence.
       if ((value || bytes > 0) && !this.monitor.chunk(bytes, isAwaited)) return LOST;
       if (this.#cut) return LOST;
@@ -146,7 +150,8 @@ export class Body {
     this.state = 'whole';
     // One that ends within what the caller has already is another, shorter one.
     const isThere = this.#skip === 0 || this.#take === 0;
-    if (this.monitor.end(said === 'whole' && isThere) && !this.#cut) return null;
+    const counts = this.monitor.end(said === 'whole' && isThere, this.received);
+    if (counts && !this.#cut) return null;
     this.state = 'lost';
     return LOST;
   }

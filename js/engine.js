@@ -36,7 +36,7 @@ let hasWarned = false;
 /** Only who has hooks needs it, and has it loaded. @type {typeof import('./counsel.js') | undefined} */
 let counsel;
 /** What it shares with this file. */
-const KIT = { FACT, HOOKS, HoldfastError, attemptOf, requestError };
+const KIT = { FACT, HOOKS, HoldfastError, attempt, attemptOf, requestError };
 /** Playback goes on without the hooks where they cannot be had. */
 const loadCounsel = async () => {
   try {
@@ -115,7 +115,7 @@ export class Engine {
         diagnostics: [],
       },
       () => this.#readSlots(),
-      (before, after) => tellHealth(before.hostHealth, after.hostHealth, options.onHostHealth),
+      tellHealth(options.onHostHealth),
     );
     const isThere = isReady() && (counsel !== undefined || !hasHooks(options));
     if (isThere) this.#takeCharge();
@@ -370,6 +370,7 @@ export class Engine {
     const { id, site, host, url, range, fetch, hooks, first, last } = request;
     const credential = hooks.bits & 2 ? this.#counsel?.dress(transfer) : undefined;
     const { input, init } = request;
+    const resource = numberOfUrl(url, null);
     this.#transfers.set(id, transfer);
     transfer.link = driverLink((use) => this.#call(use), id);
     if (credential) this.#counsel?.tellExpiry(credential);
@@ -380,7 +381,7 @@ export class Engine {
         this.#hosts.numberOf(host),
         flagsOf(request),
         alternativesCode(this.#declared.get(url)),
-        numberOfUrl(url, range),
+        range === null ? resource : numberOfUrl(url, range),
         transfer.credential,
         this.#hosts.prefixOf(url),
         this.#counsel ? hooks.bits : 0,
@@ -389,7 +390,7 @@ export class Engine {
         fetch,
         cold?.controller,
         cold?.sentAt ?? performance.now(),
-        numberOfUrl(url, null),
+        resource,
         first,
         last,
       ),
@@ -490,7 +491,7 @@ export class Engine {
         if (transfer && response) this.#hear(transfer.request, response).catch(() => {});
         const facts = response ? [...headOf(response), scope, wait, expiry] : [];
         transfer?.arrived(number, response, error);
-        driver.settled(id, number, Float64Array.from(facts), performance.now());
+        driver.settled(id, number, new Float64Array(facts), performance.now());
       });
     };
     promise.then(
@@ -675,6 +676,8 @@ export class Engine {
 
   destroy = () => {
     if (this.#destroyed) return;
+    // What is to be seen from now on.
+    void this.state;
     this.#destroyed = true;
     clearTimeout(this.#lateTimer);
     const underWay = [...this.#laddered.keys(), ...this.#transfers.values()];

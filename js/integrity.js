@@ -22,6 +22,8 @@ const NOTHING = new Uint8Array();
 const ENOUGH = 16;
 /** Nobody waits longer for white space and the like to end, in bytes. */
 const PATIENCE = 1024;
+/** What neither a page nor what may come before one begins with, as most bodies do. */
+const MEDIA = /[^\s<[{ï]/;
 /** What may come before the first element of a page; the last of it may still be under way. */
 const PROLOG = /^(<(\?xml|!--)[^>]*(>\s*|$))*/i;
 
@@ -116,14 +118,15 @@ export class Integrity {
     this.#start = start;
     const container = this.#container;
     const enough = Math.max(ENOUGH, (container?.packet ?? 0) + 1);
-    const isShort =
-      start.byteLength < PATIENCE && textOf(start).replace(PROLOG, '').length < enough;
+    const isMedia = MEDIA.test(String.fromCharCode(start[0]));
+    const { length } = isMedia ? start : textOf(start).replace(PROLOG, '');
+    const isShort = start.byteLength < PATIENCE && length < enough;
     // Nothing at all is no page: that it is empty is for others to say.
     if (start.byteLength === 0 || (isShort && !done)) return undefined;
     this.#start = undefined;
     const isRight = container
       ? container.starts(start, textOf(start))
-      : !(inspect && isPage(start, type));
+      : isMedia || !(inspect && isPage(start, type));
     return isRight ? start : LOST;
   }
 

@@ -2,12 +2,18 @@
 /** The line between a transfer and the driver that decides for it. */
 
 import { FACT } from './names.js';
+import { isCached } from './resource.js';
 
 /** @typedef {import('./pkg/core.js').Driver} Driver */
+
+/** What each driver was told last. @type {WeakMap<Driver, boolean>} */
+const said = new WeakMap();
 
 /** Tells the driver what the browser says of the network; `true` proves nothing. @param {Driver} driver */
 export function sayOnline(driver) {
   const online = globalThis.navigator?.onLine !== false;
+  if (said.get(driver) === online) return;
+  said.set(driver, online);
   driver.tell(FACT.online, Number(online), 0, 0, 0, 0);
 }
 
@@ -25,7 +31,8 @@ export function driverLink(call, id) {
     monitor: (transfer, attempt) => ({
       reading: () => tell(FACT.reading, attempt, now()),
       chunk: (bytes, more) => tell(FACT.chunk, attempt, bytes, Number(more), now()),
-      end: (whole) => tell(FACT.bodyEnd, attempt, now(), Number(whole)),
+      end: (whole, bytes) =>
+        tell(FACT.bodyEnd, attempt, now(), Number(whole) * (isCached(transfer, bytes) ? 2 : 1)),
       lost: (error) => {
         transfer.arrived(attempt, undefined, error);
         call(sayOnline);

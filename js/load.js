@@ -2,6 +2,7 @@
 /** A whole body, from the chunks of however many attempts it takes. */
 import { concat } from './bytes.js';
 import { attempt } from './attempt.js';
+import { entryOf } from './resource.js';
 import { RESTART } from './transfer.js';
 
 /**
@@ -26,23 +27,18 @@ export async function load(transfer, { responseType = 'arraybuffer', onProgress,
     const at = performance.now();
     attempt(() => onProgress?.({ loaded, total: totalOf(transfer.response, loaded), at }));
   }
-  const { response, timing, attempts, isPlain } = transfer;
+  const { response, timing, attempts, isPlain, url: sentTo } = transfer;
   const { url, status, headers } = response;
   const data = decode(concat(chunks), responseType);
   const end = performance.now();
   return {
     ...{ url, status, headers, response, data },
     ...{ bytes: loaded, attempts, timing: { ...timing, end }, degraded: isPlain },
-    protocol: protocolOf(transfer.url),
+    // Few ask, and to look is slow.
+    get protocol() {
+      return entryOf(sentTo)?.nextHopProtocol || 'unknown';
+    },
   };
-}
-
-/** What the browser says that a response came over; it may not tell, or not yet. @param {string} url */
-function protocolOf(url) {
-  const entry = /** @type {PerformanceResourceTiming | undefined} */ (
-    performance.getEntriesByName?.(url, 'resource').at(-1)
-  );
-  return entry?.nextHopProtocol || 'unknown';
 }
 
 /**

@@ -64,8 +64,8 @@ export function describe(input, options) {
   };
 }
 
-/** @param {string} url */
-function parse(url) {
+/** @param {string} url as a caller writes it */
+export function parse(url) {
   try {
     return new URL(url, globalThis.document?.baseURI ?? globalThis.location?.href);
   } catch {

@@ -396,7 +396,7 @@ function handOver(body, monitor) {
   body.monitor = monitor;
   if (body.isAwaited) monitor.reading();
   if (body.received > 0) monitor.chunk(body.received, body.isAwaited);
-  if (body.state === 'whole') monitor.end(true);
+  if (body.state === 'whole') monitor.end(true, body.received);
   if (body.state === 'lost') monitor.lost(undefined);
   if (body.state === 'page') monitor.page();
 }

@@ -60,17 +60,16 @@ export function exhaustedEvent({ request: { site, host }, shown: url }, record) 
 }
 
 /**
- * Tells of each host whose health has changed.
+ * Tells of each host whose health has changed, where somebody wants to know.
  *
- * @param {EngineState['hostHealth']} before
- * @param {EngineState['hostHealth']} after
  * @param {import('./index.d.ts').EngineOptions['onHostHealth']} onHostHealth
  */
-export function tellHealth(before, after, onHostHealth) {
-  if (!onHostHealth) return;
-  for (const [host, health] of Object.entries(after)) {
-    const was = before[host]?.state ?? 'closed';
-    if (health.state === was) continue;
-    attempt(() => onHostHealth(Object.freeze({ host, was, ...health })));
-  }
-}
+export const tellHealth = (onHostHealth) =>
+  onHostHealth &&
+  ((/** @type {EngineState} */ before, /** @type {EngineState} */ after) => {
+    for (const [host, health] of Object.entries(after.hostHealth)) {
+      const was = before.hostHealth[host]?.state ?? 'closed';
+      if (health.state === was) continue;
+      attempt(() => onHostHealth(Object.freeze({ host, was, ...health })));
+    }
+  });

@@ -33,7 +33,7 @@ pub fn equal_jitter(span: Millis, unit: f64) -> Millis {
 /// hole, its return is noticed when the bound is over.
 const WIDE: Millis = Millis::new(12_000.0);
 /// So many are the first.
-const FIRST: u32 = 6;
+const FIRST: u32 = 8;
 /// What the others do.
 const WIDEST: Millis = Millis::new(30_000.0);
 

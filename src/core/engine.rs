@@ -234,6 +234,7 @@ impl Engine {
             total: length,
             first_at: now,
             last_at: now,
+            cached: false,
             mark: (now, 0.0),
         }));
         let (id, kept) = (request.id, request.kept);
@@ -300,6 +301,14 @@ impl Engine {
             body.mark = (now, body.received);
         }
         true
+    }
+
+    /// The body came from a cache, and is no sample of the bandwidth. To be said before it ends.
+    pub fn handle_cached(&mut self, request: RequestId, attempt: u32) {
+        let Some(index) = self.current(request, attempt) else { return };
+        if let State::Body(body) = &mut self.requests[index].state {
+            body.cached = true;
+        }
     }
 
     /// The body ended; `whole` says whether its container did, as far as anybody looked. Answers

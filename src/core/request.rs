@@ -64,6 +64,8 @@ pub(super) struct Body {
     pub(super) total: Option<f64>,
     pub(super) first_at: Millis,
     pub(super) last_at: Millis,
+    /// Whether it came from a cache.
+    pub(super) cached: bool,
     /// When its pace was looked at last, and how many bytes there were.
     pub(super) mark: (Millis, f64),
 }

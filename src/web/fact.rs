@@ -73,7 +73,12 @@ pub(super) fn tell(
     match fact {
         READING => engine.handle_reading(id, number, at),
         CHUNK => return engine.handle_chunk(id, number, x, y != 0.0, Millis::new(z)),
-        BODY_END => return engine.handle_body_end(id, number, y != 0.0, at),
+        BODY_END => {
+            if y == 2.0 {
+                engine.handle_cached(id, number);
+            }
+            return engine.handle_body_end(id, number, y != 0.0, at);
+        }
         PAGE => engine.handle_intercepted(id, number, at),
         REFUSAL_HEAD => engine.handle_refusal_head(id, number, at),
         ABORT => engine.handle_abort(id, now()),

@@ -197,7 +197,7 @@ fn time_outs_in_a_row_widen_the_bound_by_half_up_to_12_s_and_later_to_half_a_min
     world.drive_until(290_000.0);
     let bounds = bounds(&world, id);
     // The second has what is left of the ladder's time; those of the hold go on from there.
-    let widest = |n: i32| if n < 6 { 12_000.0 } else { WIDEST };
+    let widest = |n: i32| if n < 8 { 12_000.0 } else { WIDEST };
     let widened = |n: i32| (POLICY * 1.5_f64.powi(n)).min(widest(n));
     for (n, bound) in bounds.iter().enumerate() {
         assert!(*bound <= widened(n as i32) + 1.0, "{bounds:?}");
@@ -205,7 +205,7 @@ fn time_outs_in_a_row_widen_the_bound_by_half_up_to_12_s_and_later_to_half_a_min
             assert_near(*bound, (bounds[n - 1] * 1.5).min(widened(n as i32)));
         }
     }
-    assert!(bounds.len() >= 8, "{bounds:?}");
+    assert!(bounds.len() >= 10, "{bounds:?}");
 }
 
 #[test]

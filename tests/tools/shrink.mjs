@@ -36,8 +36,9 @@ export function shrink(wasm, glue) {
       );
     }
     cutExports(module, glue);
+    // A shrink level of 2 makes it smaller as it is, but larger when compressed.
     binaryen.setOptimizeLevel(2);
-    binaryen.setShrinkLevel(2);
+    binaryen.setShrinkLevel(1);
     binaryen.setDebugInfo(false);
     // The stack grows down towards the lowest addresses and never gets there.
     binaryen.setLowMemoryUnused(true);

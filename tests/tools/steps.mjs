@@ -81,6 +81,26 @@ export const STEPS = [
     limitMinutes: 20,
   },
   {
+    name: 'fleet',
+    says: 'Rust tests of the fleet simulation, native',
+    command: () => ['cargo', 'test', '--locked', '--manifest-path', 'tests/fleet/Cargo.toml'],
+    count: rustTotals,
+    needs: ['rust'],
+    limitMinutes: 20,
+  },
+  {
+    name: 'micro',
+    says: 'the microbenchmarks compile without warnings',
+    command: () => [
+      'cargo',
+      'clippy',
+      '--locked',
+      ...['--manifest-path', 'tests/micro/Cargo.toml', '--all-targets'],
+      ...DENY_WARNINGS,
+    ],
+    needs: ['rust'],
+  },
+  {
     name: 'build',
     says: 'the wasm module builds',
     command: () => ['node', 'tests/tools/setup.mjs', 'build'],

@@ -1,10 +1,11 @@
 // @ts-check
 /** rx-player. */
+import { engineOptions } from './token.js';
 
 const path = '/bundles/rx-player/main.js';
 
 /** @type {import('./index.js').Driver['prepare']} */
-export async function prepare(variant) {
+export async function prepare(variant, setup = {}) {
   const { default: RxPlayer } = await import(path);
   const holdfast =
     variant === 'holdfast'
@@ -17,7 +18,7 @@ export async function prepare(variant) {
     let engine = null;
     if (holdfast) {
       const [{ createEngine }, { rxOptions, attachRxPlayer }] = holdfast;
-      engine = createEngine();
+      engine = createEngine(engineOptions(setup));
       options = rxOptions(engine, options);
       attachRxPlayer(engine, player);
     }

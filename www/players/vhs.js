@@ -1,9 +1,10 @@
 // @ts-check
 /** video.js with its own HLS engine, VHS. */
 import { loadScript } from './script.js';
+import { engineOptions } from './token.js';
 
 /** @type {import('./index.js').Driver['prepare']} */
-export async function prepare(variant) {
+export async function prepare(variant, setup = {}) {
   await loadScript('/node_modules/video.js/dist/video.min.js');
   const { videojs } = /** @type {any} */ (globalThis);
   const holdfast =
@@ -15,7 +16,7 @@ export async function prepare(variant) {
     let engine = null;
     if (holdfast) {
       const [{ createEngine }, { installVhs }] = holdfast;
-      engine = createEngine();
+      engine = createEngine(engineOptions(setup));
       installVhs(engine, videojs, player);
     }
     player.on('error', () => onError(`${player.error()?.code} ${player.error()?.message}`, true));

@@ -20,7 +20,7 @@ const SHORTEST_WAIT: Millis = Millis::new(1_000.0);
 const SHORTEST_LAST: Millis = Millis::new(300.0);
 
 /// Nor an attempt of a hold.
-const SHORTEST_HELD: Millis = Millis::new(4_000.0);
+const SHORTEST_HELD: Millis = Millis::new(3_000.0);
 
 /// No reload of a playlist gets less for its headers.
 const SHORTEST_RELOAD: Millis = Millis::new(4_000.0);

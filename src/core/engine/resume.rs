@@ -214,11 +214,12 @@ impl Engine {
         }
     }
 
-    /// A body that came without a failure before it is a sample of the bandwidth (R64).
+    /// A body that came over the network without a failure before it is a sample of the bandwidth
+    /// (R64).
     pub(super) fn sample(&mut self, index: usize) {
         let request = &self.requests[index];
         let State::Body(body) = &request.state else { return };
-        if request.attempts == request.legs + 1 {
+        if request.attempts == request.legs + 1 && !body.cached {
             self.estimator.sample((body.last_at - body.first_at).get(), body.received);
         } else {
             self.estimator.exclude(body.received);
