@@ -255,6 +255,8 @@ describe('R91: on an adverse connection', () => {
         test(`R91: the end of a window never passes for that of all: ${name}: ${way}`, async (t) => {
           hush(t, 'error');
           const engine = await adverse(t);
+          // What is to be seen is read only where somebody looks.
+          engine.subscribe(() => {});
           const { url } = put(file(MEDIA, TAG));
           const trapped = trapIn(t, what, nth);
           const fate = await read(engine, url).catch((/** @type {any} */ error) => error);
