@@ -430,7 +430,9 @@ class Load {
     loaded.then(
       (loaded) => this.#answer(loaded, boxes),
       (error) => {
-        if (error?.code === 'DESTROYED' && !this.#loaded && this.#settle()) {
+        // What dash.js has been given in part cannot begin anew.
+        const isGiven = this.#with.streamed && this.#loaded > 0;
+        if (error?.code === 'DESTROYED' && !isGiven && this.#settle()) {
           fallBack(this.#request, this.#response);
         } else this.#refuse(error);
       },

@@ -385,7 +385,8 @@ describe('dash.js has its own way back', { concurrency: 2 }, () => {
   });
 
   test('when the engine is destroyed under it', async (t) => {
-    const session = lab.createSession();
+    // Slow enough that there is a body under way.
+    const session = lab.createSession({ link: { kbps: 4000, delayMs: 20 } });
     const opened = await open(t, { url: session.url('pinned.mpd') });
     await opened.plays(1);
     await opened.page.evaluate(() => /** @type {any} */ (globalThis).dash.engine.destroy());
