@@ -136,7 +136,9 @@ for (const version of [4, 5]) {
         events.filter(([name]) => name === 'error'),
         [],
       );
-      assert.ok(ranges[0].end > 39);
+      // Past the segment that was not there; how fast the buffer fills again is paced.
+      assert.equal(ranges.length, 1);
+      assert.ok(ranges[0].end > 12, String(ranges[0].end));
       assert.equal(times(session, /^mid-05/), 5);
     });
 
