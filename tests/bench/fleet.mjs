@@ -21,8 +21,10 @@ runBench({
   key: ['part', 'name', 'policy', 'mode', 'phase', 'outageS', 'headroom', 'queueS', 'log'],
   packages: ['hls.js', 'shaka-player', 'dashjs', 'p-retry', 'ky', 'cockatiel'],
   needs: ['rust'],
-  options: { policy: { type: 'string' } },
-  optionHelp: '  --policy a,b only these policies, by their names in the table\n',
+  options: { policy: { type: 'string' }, viewers: { type: 'string' } },
+  optionHelp: `  --policy a,b only these policies, by their names in the table
+  --viewers n  so many in each run of the grid, not 10 000
+`,
   columns: [
     { title: 'part', cell: (row) => row.part },
     { title: 'policy', cell: (row) => row.policy ?? row.name },
@@ -42,10 +44,14 @@ runBench({
   ],
   async run({ only, smoke, seed, values, emit, progress }) {
     await build();
+    const viewers = values.viewers === undefined ? undefined : Number(values.viewers);
+    if (viewers !== undefined && !(Number.isInteger(viewers) && viewers > 0)) {
+      throw new Error('--viewers is a whole number');
+    }
     const policies = typeof values.policy === 'string' ? values.policy.split(',') : [];
     for (const part of only) {
       progress(part);
-      await simulate({ part, smoke, seed, policies, emit });
+      await simulate({ part, smoke, seed, policies, viewers, emit });
     }
   },
   misses: (rows) =>

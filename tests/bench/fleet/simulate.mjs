@@ -23,12 +23,14 @@ export async function build() {
  * @param {boolean} run.smoke
  * @param {number} run.seed
  * @param {readonly string[]} run.policies all of them where empty
+ * @param {number} [run.viewers] in a run of the grid
  * @param {(row: import('../rows.mjs').Row) => void} run.emit
  */
-export async function simulate({ part, smoke, seed, policies, emit }) {
+export async function simulate({ part, smoke, seed, policies, viewers, emit }) {
   const args = [
     ...(smoke ? ['--smoke'] : []),
     ...['--seed', String(seed)],
+    ...(viewers === undefined ? [] : ['--viewers', String(viewers)]),
     ...policies.flatMap((name) => ['--policy', name]),
     part,
   ];
