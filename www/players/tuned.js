@@ -3,7 +3,8 @@
  * The players alone, with the best that their documented options and the usual recovery of an
  * application can do against the faults of the lab. Buffer goals stay what they are.
  *
- * Written before anything in Holdfast was measured against it; whoever knows better is welcome.
+ * Committed before Holdfast was tuned by what it measures; trial runs of both came before, and what they
+ * corrected was in the players' favour. Whoever knows better is welcome.
  */
 import { createTokens } from './token.js';
 

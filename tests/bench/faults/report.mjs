@@ -65,7 +65,7 @@ same machine: 2 s segments, one video rendition of 700 kbit/s and one of audio, 
 shaped to 1600 kbit/s with 40 ms before each answer, HTTP/1.1, responses that may be cached. What
 goes wrong is a script of the server, by file and clock, the same for everybody. Each player runs
 as it comes, **tuned** (\`www/players/tuned.js\`: all that its documented options and the usual
-recovery of an application can do, fixed before Holdfast was measured against it), and **with
+recovery of an application can do, committed before Holdfast was tuned by these runs), and **with
 Holdfast**, with its defaults. Buffer goals are the player's own in all three, so compare within a
 player: how much is buffered decides who has to wait, and hls.js buffers most.
 
