@@ -17,7 +17,8 @@ export const entryOf = (url) =>
 
 /**
  * Whether a body that has just ended came from the browser's cache, revalidated or not. Of another
- * origin a browser tells that only with `Timing-Allow-Origin`; then nothing is known.
+ * origin a browser tells that only with `Timing-Allow-Origin`; then nothing is known. Nor is it where
+ * the browser tells it later than the body's end.
  *
  * @param {import('./transfer.js').Transfer} transfer
  * @param {number} bytes of the body

