@@ -99,28 +99,24 @@ async function main(bench) {
   const started = performance.now();
   // A smoke run measures too little to be published: its rows never replace a whole run's.
   const mark = smoke ? { smoke } : {};
-  try {
-    await bench.run({
-      only: new Set(named.length > 0 ? named : parts),
-      smoke,
-      seed,
-      random: random(seed),
-      values: /** @type {Context['values']} */ (values),
-      has: (row) => stored.has({ ...row, ...mark }),
-      emit(row) {
-        const marked = { ...row, ...mark };
-        rows.push(marked);
-        stored.add(marked);
-        if (values.json) console.log(JSON.stringify(marked));
-      },
-      progress(text) {
-        const seconds = ((performance.now() - started) / 1000).toFixed(0);
-        log(`[${seconds} s] ${text}`);
-      },
-    });
-  } finally {
-    stored.close();
-  }
+  await bench.run({
+    only: new Set(named.length > 0 ? named : parts),
+    smoke,
+    seed,
+    random: random(seed),
+    values: /** @type {Context['values']} */ (values),
+    has: (row) => stored.has({ ...row, ...mark }),
+    emit(row) {
+      const marked = { ...row, ...mark };
+      rows.push(marked);
+      stored.add(marked);
+      if (values.json) console.log(JSON.stringify(marked));
+    },
+    progress(text) {
+      const seconds = ((performance.now() - started) / 1000).toFixed(0);
+      log(`[${seconds} s] ${text}`);
+    },
+  });
   if (!values.json) console.log(`\n${textTable(bench.columns, rows)}\n`);
   const misses = bench.misses?.(rows) ?? [];
   for (const sentence of misses) log(`Falls short: ${sentence}`);

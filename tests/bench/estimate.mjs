@@ -7,8 +7,9 @@ import { runBench } from './command.mjs';
 import { CASES, FILES } from './estimate/cases.mjs';
 import { movedPct, misses, rowOf } from './estimate/rows.mjs';
 import { namesIn } from '../lab/jobs.mjs';
-import { parallel } from './fetch/parallel.mjs';
+import { countOf } from './options.mjs';
 import { alternating } from './order.mjs';
+import { parallel } from './parallel.mjs';
 
 /** @typedef {import('./estimate/rows.mjs').Row} Row */
 
@@ -52,7 +53,7 @@ an hour.`,
     const all = Object.keys(ESTIMATORS);
     const named = namesIn(/** @type {string | undefined} */ (values.of), all, 'estimator');
     const estimators = named ?? (smoke ? SMOKE.estimators : all);
-    const n = smoke ? 1 : Number(values.runs);
+    const n = smoke ? 1 : countOf(values, 'runs');
     const runs = await openRuns();
     try {
       /** @type {Map<string, import('./estimate/run.mjs').Sample[][]>} */
@@ -62,7 +63,7 @@ an hour.`,
       const jobs = cases.flatMap((name) =>
         alternating(estimators, n, random).map((estimator) => ({ name, estimator })),
       );
-      await parallel(jobs, Number(values.workers), async ({ name, estimator }) => {
+      await parallel(jobs, countOf(values, 'workers'), async ({ name, estimator }) => {
         const key = `${name}, ${estimator}`;
         const all = done.get(key) ?? [];
         done.set(key, all);

@@ -3,10 +3,10 @@
  * npm run bench:faults: the players as they come, tuned, and with Holdfast, through every fault of
  * the taxonomy, in a real browser.
  */
-import { namesIn } from '../lab/jobs.mjs';
 import { runBench } from './command.mjs';
 import { MODES, PLAYERS, VARIANTS, cellsOf } from './faults/cells.mjs';
 import { faults, scenarios } from './faults/scenarios.mjs';
+import { PLAY_OPTIONS, countOf, namesOf, playHelp, playsOf } from './options.mjs';
 
 /** The smoke run: one fault and one control, as far as the fault can be seen. */
 const SMOKE = { parts: ['F05', 'N1'], untilS: 11 };
@@ -37,17 +37,12 @@ for each of its three runs; a run that is stopped goes on where it was.`,
   packages: ['hls.js', 'shaka-player', 'dashjs'],
   needs: ['npm', 'media', 'browser', 'build'],
   options: {
-    n: { type: 'string', default: '3' },
-    player: { type: 'string' },
+    ...PLAY_OPTIONS,
     variant: { type: 'string' },
-    workers: { type: 'string', default: '2' },
     until: { type: 'string' },
     fresh: { type: 'boolean', default: false },
   },
-  optionHelp: `  --n n        runs of each fault of the grid (default 3)
-  --player a,b players: ${names.join(', ')}
-  --variant v  of ${VARIANTS.join(', ')}
-  --workers n  runs at a time, 1 or 2 (default 2)
+  optionHelp: `${playHelp(names)}  --variant v  of ${VARIANTS.join(', ')}
   --until s    end a run once so many seconds have played, instead of all 40
   --fresh      measure anew what has been measured
 `,
@@ -67,15 +62,12 @@ for each of its three runs; a run that is stopped goes on where it was.`,
     { title: 'estimate', cell: (row) => row.estimateKbps, digits: 0 },
     { title: 'truth', cell: (row) => row.truthKbps, digits: 0 },
   ],
-  async run({ only, smoke, values, random, has, emit, progress }) {
-    const option = (/** @type {string} */ name) => /** @type {string | undefined} */ (values[name]);
-    const [n, workers] = [Number(option('n')), Number(option('workers'))];
-    if (!(Number.isInteger(n) && n > 0)) throw new Error('--n is a whole number above 0');
-    if (![1, 2].includes(workers)) throw new Error('--workers is 1 or 2');
-    const untilS = option('until') === undefined ? undefined : Number(option('until'));
-    if (untilS !== undefined && !(untilS > 0)) throw new Error('--until is a number of seconds');
-    const players = namesIn(option('player'), names, 'player') ?? names;
-    const variants = namesIn(option('variant'), VARIANTS, 'variant') ?? VARIANTS;
+  async run(context) {
+    const { only, smoke, values, random, has, emit, progress } = context;
+    const { n, workers, players } = playsOf(context, names);
+    const untilS = values.until === undefined ? undefined : countOf(values, 'until');
+    const variants =
+      namesOf(values, 'variant', VARIANTS) ?? (smoke ? ['tuned', 'holdfast'] : VARIANTS);
     const whole = only.has('grid') && only.has('F01');
     const cells = cellsOf({
       // All of it, unless parts were named, is the grid, its further forms and the modes.
@@ -84,11 +76,9 @@ for each of its three runs; a run that is stopped goes on where it was.`,
         : whole
           ? new Set(['grid', 'more', ...Object.keys(MODES)])
           : only,
-      players: smoke ? ['hls'] : /** @type {PlayerName[]} */ (players),
-      variants: smoke
-        ? ['tuned', 'holdfast']
-        : /** @type {import('./faults/cells.mjs').Variant[]} */ (variants),
-      n: smoke ? 1 : n,
+      players: /** @type {PlayerName[]} */ (players),
+      variants: /** @type {import('./faults/cells.mjs').Variant[]} */ (variants),
+      n,
       random,
     });
     const due = cells.filter(

@@ -3,11 +3,12 @@
  * npm run bench:fetch: thirty segments one after another, through faults, with Holdfast and with the
  * retry libraries of npm.
  */
-import { parallel } from './fetch/parallel.mjs';
 import { FAULTS } from './fetch/faults.mjs';
 import { misses, rowOf } from './fetch/rows.mjs';
 import { namesIn } from '../lab/jobs.mjs';
+import { countOf } from './options.mjs';
 import { alternating } from './order.mjs';
+import { parallel } from './parallel.mjs';
 import { runBench } from './command.mjs';
 
 /** Which client runs where. @type {[client: string, runner: import('./fetch/run.mjs').Runner][]} */
@@ -72,7 +73,7 @@ that took, and what it cost the server. About 35 minutes; nearly all of it is wa
       ([client, runner]) => (wanted?.includes(client) ?? true) && !(smoke && runner === 'node'),
     );
     const faults = smoke && only.size === Object.keys(FAULTS).length ? ['F02', 'F10'] : [...only];
-    const n = smoke ? 1 : Number(values.runs);
+    const n = smoke ? 1 : countOf(values, 'runs');
     const runs = await openRuns();
     try {
       /** @type {Map<string, import('./fetch/run.mjs').Run[]>} */
@@ -80,7 +81,7 @@ that took, and what it cost the server. About 35 minutes; nearly all of it is wa
       const jobs = faults.flatMap((fault) =>
         alternating(sides, n, random).map(([client, runner]) => ({ fault, client, runner })),
       );
-      await parallel(jobs, Number(values.workers), async ({ fault, client, runner }) => {
+      await parallel(jobs, countOf(values, 'workers'), async ({ fault, client, runner }) => {
         const key = `${fault} ${client} ${runner}`;
         const all = done.get(key) ?? [];
         done.set(key, all);

@@ -3,6 +3,7 @@
 import { runBench } from './command.mjs';
 import { barsOf } from './fleet/bars.mjs';
 import { build, simulate } from './fleet/simulate.mjs';
+import { countOf } from './options.mjs';
 
 const PARTS = {
   references: 'published results that the simulation reproduces',
@@ -44,10 +45,7 @@ runBench({
   ],
   async run({ only, smoke, seed, values, emit, progress }) {
     await build();
-    const viewers = values.viewers === undefined ? undefined : Number(values.viewers);
-    if (viewers !== undefined && !(Number.isInteger(viewers) && viewers > 0)) {
-      throw new Error('--viewers is a whole number');
-    }
+    const viewers = values.viewers === undefined ? undefined : countOf(values, 'viewers');
     const policies = typeof values.policy === 'string' ? values.policy.split(',') : [];
     for (const part of only) {
       progress(part);

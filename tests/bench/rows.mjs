@@ -2,10 +2,10 @@
 /**
  * The rows of a benchmark: docs/benchmarks/<name>.jsonl, one JSON object a line.
  *
- * A row is written the moment it is measured, so a run that is stopped loses nothing and may go
+ * A row is written the moment it is measured, so a run that is killed loses nothing and may go
  * on where it was. A row with the same key as an older one takes its place.
  */
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../tools/setup.mjs';
 import { machine } from './machine.mjs';
@@ -49,27 +49,29 @@ export function readMachine(name, folder = FOLDER) {
  * @param {string} [folder]
  */
 export function openRows(name, key, packages, folder = FOLDER) {
-  const file = join(folder, `${name}.jsonl`);
   const keyOf = (/** @type {Row} */ row) => JSON.stringify(key.map((field) => row[field] ?? null));
-  /** @type {Map<string, Row>} */
-  const rows = new Map(readRows(name, folder).map((row) => [keyOf(row), row]));
+  const lineOf = (/** @type {Row} */ row) => `${JSON.stringify(row)}\n`;
+  const lines = new Map(readRows(name, folder).map((row) => [keyOf(row), lineOf(row)]));
+  // Found out now: it takes a moment, which would disturb what is measured beside the first row.
+  const stamp = `${JSON.stringify(machine(packages), null, 2)}\n`;
+  let isStamped = false;
   mkdirSync(folder, { recursive: true });
-  let added = 0;
   return {
     /** @param {Row} row of which only the key counts */
-    has: (row) => rows.has(keyOf(row)),
+    has: (row) => lines.has(keyOf(row)),
     /** @param {Row} row */
     add(row) {
-      rows.set(keyOf(row), row);
-      appendFileSync(file, `${JSON.stringify(row)}\n`);
-      added += 1;
-    },
-    /** Leaves each key once, and says where and with what it was measured. */
-    close() {
-      if (added === 0) return;
-      writeFileSync(file, [...rows.values()].map((row) => `${JSON.stringify(row)}\n`).join(''));
-      const stamp = JSON.stringify(machine(packages), null, 2);
-      writeFileSync(join(folder, `${name}.machine.json`), `${stamp}\n`);
+      // No row is without the word where and with what it was measured.
+      if (!isStamped) replaceFile(join(folder, `${name}.machine.json`), stamp);
+      isStamped = true;
+      lines.set(keyOf(row), lineOf(row));
+      replaceFile(join(folder, `${name}.jsonl`), [...lines.values()].join(''));
     },
   };
+}
+
+/** All of it or nothing, whenever the process is killed. @param {string} file @param {string} text */
+function replaceFile(file, text) {
+  writeFileSync(`${file}.tmp`, text);
+  renameSync(`${file}.tmp`, file);
 }

@@ -9,6 +9,7 @@
  * @property {string} title
  * @property {(row: Row) => Cell} cell null is shown as a dash
  * @property {number} [digits] after the point, of numbers (default 1)
+ * @property {boolean} [right] whether it is aligned as numbers are, though it holds text
  */
 
 /**
@@ -18,8 +19,8 @@
  */
 function shown(columns, rows) {
   const cells = rows.map((row) => columns.map(({ cell }) => cell(row)));
-  const numeric = columns.map((_, index) =>
-    cells.every((line) => typeof (line[index] ?? 0) === 'number'),
+  const numeric = columns.map(
+    ({ right }, index) => right ?? cells.every((line) => typeof (line[index] ?? 0) === 'number'),
   );
   const text = cells.map((line) =>
     line.map((value, index) => {

@@ -3,11 +3,11 @@
  * npm run bench:traces: recorded links, four renditions, the player chooses: each player alone
  * and with Holdfast.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { players } from '../../www/players/index.js';
-import { namesIn } from '../lab/jobs.mjs';
 import { runBench } from './command.mjs';
+import { PLAY_OPTIONS, playHelp, playsOf } from './options.mjs';
 import { alternating } from './order.mjs';
+import { APART_MS, parallel } from './parallel.mjs';
 import { CASES } from './traces/cases.mjs';
 import { bitrateWord, pairs, stallWord, startWord, summary } from './traces/summary.mjs';
 
@@ -16,10 +16,8 @@ import { bitrateWord, pairs, stallWord, startWord, summary } from './traces/summ
 /** @typedef {import('./traces/measure.mjs').Job} Job */
 
 /** What a smoke run plays. */
-const SMOKE = { untilS: 20, trace: 'fcc-hd-typical', player: 'hls' };
+const SMOKE = { untilS: 20, trace: 'fcc-hd-typical' };
 const PLAYERS = ['hls', 'shaka', 'dash'];
-/** More than these the machine cannot play undisturbed. */
-const WORKERS = 2;
 
 runBench({
   name: 'traces',
@@ -30,15 +28,8 @@ has its own defaults. Takes about 35 minutes times n.`,
   key: ['trace', 'player', 'variant'],
   packages: ['hls.js', 'shaka-player', 'dashjs'],
   needs: ['npm', 'media', 'browser', 'build'],
-  options: {
-    player: { type: 'string' },
-    n: { type: 'string' },
-    resume: { type: 'boolean', default: false },
-  },
-  optionHelp: `  --player a,b of ${Object.keys(players).join(', ')}
-               (default ${PLAYERS.join(', ')})
-  --n n        runs of each (default 3)
-  --resume     only what an earlier run has not measured
+  options: { ...PLAY_OPTIONS, resume: { type: 'boolean', default: false } },
+  optionHelp: `${playHelp(Object.keys(players), PLAYERS)}  --resume     only what an earlier run has not measured
 `,
   columns: [
     { title: 'trace', cell: (/** @type {TraceRow} */ row) => row.trace },
@@ -75,15 +66,9 @@ has its own defaults. Takes about 35 minutes times n.`,
 });
 
 /** @param {import('./command.mjs').Context} context */
-async function run({ only, smoke, random, values, emit, has, progress }) {
-  const rounds = smoke ? 1 : Number(values.n ?? 3);
-  if (!(Number.isInteger(rounds) && rounds > 0)) throw new Error('--n is a number of runs');
-  const asked = namesIn(
-    /** @type {string | undefined} */ (values.player),
-    Object.keys(players),
-    'player',
-  );
-  const chosen = asked ?? (smoke ? [SMOKE.player] : PLAYERS);
+async function run(context) {
+  const { only, smoke, random, values, emit, has, progress } = context;
+  const { n, workers, players: chosen } = playsOf(context, Object.keys(players), PLAYERS);
   const traces = smoke && only.size === CASES.length ? [SMOKE.trace] : [...only];
   const variants = /** @type {const} */ (['plain', 'holdfast']);
   const titled = (/** @type {Job} */ job) => ({ ...job, player: players[job.player].title });
@@ -95,23 +80,23 @@ async function run({ only, smoke, random, values, emit, has, progress }) {
       (cell) => !values.resume || !variants.every((variant) => has(titled({ ...cell, variant }))),
     )
     .flatMap((cell) =>
-      alternating(variants, rounds, random).map(
-        (variant) => /** @type {Job} */ ({ ...cell, variant }),
-      ),
+      alternating(variants, n, random).map((variant) => /** @type {Job} */ ({ ...cell, variant })),
     );
-  await play(jobs, { rounds, untilS: smoke ? SMOKE.untilS : undefined, titled, emit, progress });
+  const untilS = smoke ? SMOKE.untilS : undefined;
+  await play(jobs, { n, workers, untilS, titled, emit, progress });
 }
 
 /**
  * @param {readonly Job[]} jobs
  * @param {object} options
- * @param {number} options.rounds
+ * @param {number} options.n runs of each
+ * @param {number} options.workers
  * @param {number} [options.untilS] how much of the media is played
  * @param {(job: Job) => Job} options.titled
  * @param {(row: TraceRow) => void} options.emit
  * @param {(text: string) => void} options.progress
  */
-async function play(jobs, { rounds, untilS, titled, emit, progress }) {
+async function play(jobs, { n, workers, untilS, titled, emit, progress }) {
   const { createRunner } = await import('../lab/runner.mjs');
   const { ensureAbrMedia } = await import('../lab/abr-media.mjs');
   const { readSizes } = await import('./traces/played.mjs');
@@ -123,15 +108,16 @@ async function play(jobs, { rounds, untilS, titled, emit, progress }) {
   const done = new Map();
   /** @type {string[]} */
   const failures = [];
-  const queue = [...jobs];
+  let left = jobs.length;
 
-  const next = async (/** @type {Job} */ job) => {
+  const run = async (/** @type {Job} */ job) => {
     const { trace, player, variant } = job;
     const measured = await measure(runner, media, job).catch((error) => {
       failures.push(error instanceof Error ? error.message : String(error));
       progress(/** @type {string} */ (failures.at(-1)));
       return null;
     });
+    left -= 1;
     const cell = [trace, player, variant].join();
     const runs = [...(done.get(cell) ?? []), measured];
     done.set(cell, runs);
@@ -139,20 +125,15 @@ async function play(jobs, { rounds, untilS, titled, emit, progress }) {
       const { outcome, stallS, meanKbps, switches } = measured;
       progress(
         `${trace}, ${player} ${variant}: ${outcome}, rebuffering ${stallS.toFixed(1)} s, ` +
-          `${meanKbps?.toFixed(0) ?? 'no'} kbit/s, switches: ${switches}; ${queue.length} to go`,
+          `${meanKbps?.toFixed(0) ?? 'no'} kbit/s, switches: ${switches}; ${left} to go`,
       );
     }
-    const whole = runs.filter((run) => run !== null);
-    if (runs.length === rounds && whole.length > 0) emit(summary(titled(job), whole));
+    const whole = runs.filter((each) => each !== null);
+    if (runs.length === n && whole.length > 0) emit(summary(titled(job), whole));
   };
 
   try {
-    const worker = async (/** @type {number} */ index) => {
-      // Two pages starting at the same moment would delay each other's start.
-      await sleep(index * 3000);
-      for (let job = queue.shift(); job; job = queue.shift()) await next(job);
-    };
-    await Promise.all(Array.from({ length: WORKERS }, (_, index) => worker(index)));
+    await parallel(jobs, workers, run, APART_MS);
   } finally {
     await runner.close();
   }

@@ -20,19 +20,12 @@ let elsewhere;
 /** The manifest of one rendition. */
 let manifest = '';
 before(async () => {
-  browser = await startBrowser(['media']);
-  const { ensureMedia } = await import('../lab/media.mjs');
-  const { startLab } = await import('../lab/server.mjs');
-  const { dir } = await ensureMedia();
-  manifest = await readFile(path.join(dir, 'pinned.mpd'), 'utf8');
-  lab = await startLab({ mediaDir: dir });
-  elsewhere = await startLab({ mediaDir: dir });
+  browser = await startBrowser();
+  lab = await browser.startLab();
+  elsewhere = await browser.startLab();
+  manifest = await readFile(path.join(lab.mediaDir, 'pinned.mpd'), 'utf8');
 });
-after(async () => {
-  await browser?.close();
-  await lab?.close();
-  await elsewhere?.close();
-});
+after(() => browser?.close());
 
 /** Short bounds and ladders; a busy machine takes a second for an answer now and then. */
 const QUICK = {

@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { scenarioOf } from '../bench/faults/scenarios.mjs';
 import { missedBars } from '../lab/bars.mjs';
 import { demoScenarios, scenarios } from '../lab/scenarios.mjs';
 import { ensureReady } from '../tools/setup.mjs';
@@ -47,5 +48,15 @@ describe('in Chromium', { concurrency: 2 }, () => {
     const run = await runner.run({ scenario: 'manifest-hang', variant: 'plain' });
     assert.equal(run.row.outcome, 'ended', evidence(run));
     assert.ok(run.row.startS !== null && run.row.startS > 15, evidence(run));
+  });
+
+  // One whose engine is in a bundle: what the page knows has to get there.
+  test('SPF with Holdfast gets a fresh credential when that of its URLs has ended', async () => {
+    const scenario = { name: 'F16', ...scenarioOf('F16').play };
+    // It has about 13 s when the credential ends.
+    const asked = { player: 'spf', variant: /** @type {const} */ ('holdfast'), untilS: 16 };
+    const run = await runner.run({ ...asked, scenario, capS: 40 });
+    assert.equal(run.row.outcome, 'ended', evidence(run));
+    assert.equal(run.requests.filter(({ file }) => file === 'token').length, 1, evidence(run));
   });
 });

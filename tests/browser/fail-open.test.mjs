@@ -6,9 +6,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
-import { ensureMedia } from '../lab/media.mjs';
 import { scenarios } from '../lab/scenarios.mjs';
-import { startLab } from '../lab/server.mjs';
 import { answer, hang, ok } from '../node/server.mjs';
 import { eventually, PAGES, startBrowser } from './fixture.mjs';
 
@@ -22,18 +20,14 @@ const garbage = ok('<!doctype html><title>Not found</title>', { 'content-type': 
 let wasm;
 /** @type {import('./fixture.mjs').Browser} */
 let browser;
-/** @type {Awaited<ReturnType<typeof startLab>>} */
+/** @type {import('../lab/server.mjs').Lab} */
 let lab;
 before(async () => {
-  browser = await startBrowser(['media']);
+  browser = await startBrowser();
   wasm = await readFile(new URL('../../js/pkg/core_bg.wasm', import.meta.url));
-  const { dir } = await ensureMedia({ log: console.error });
-  lab = await startLab({ mediaDir: dir });
+  lab = await browser.startLab();
 });
-after(async () => {
-  await browser?.close();
-  await lab?.close();
-});
+after(() => browser?.close());
 
 /**
  * Plays the lab's stream over the link of its clean scenario for a few seconds.

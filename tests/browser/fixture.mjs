@@ -8,7 +8,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ensureMedia } from '../lab/media.mjs';
 import { pageHandler } from '../lab/page-origin.mjs';
+import { startLab } from '../lab/server.mjs';
 import { serve } from '../node/server.mjs';
 import { ensureReady, findChromium } from '../tools/setup.mjs';
 
@@ -18,6 +20,8 @@ import { ensureReady, findChromium } from '../tools/setup.mjs';
 /** @typedef {import('../node/server.mjs').Answer} Answer */
 /** @typedef {Awaited<ReturnType<typeof startBrowser>>} Browser */
 /** @typedef {Awaited<ReturnType<typeof servePage>>} PageServer */
+/** @typedef {{ close: () => Promise<void> }} Closable */
+/** @typedef {{ pages: Set<Closable>, servers: Set<Closable> }} Opened what ends with the browser */
 
 /**
  * What a page is made of.
@@ -52,17 +56,30 @@ export async function startBrowser(parts = []) {
   await ensureReady(['npm', 'browser', 'build', ...parts]);
   const browser = await launchChromium();
   const media = await serve();
-  /** @type {Set<PageServer>} */
-  const servers = new Set();
+  /** @type {Opened} */
+  const opened = { pages: new Set(), servers: new Set() };
   return {
     media,
     /** @param {Parameters<typeof openPage>[2]} [options] */
-    open: (options) => openPage(browser, servers, options),
+    open: (options) => openPage(browser, opened, options),
+    /** A lab with the test stream, or with another one. @param {typeof ensureMedia} [ensure] */
+    async startLab(ensure = ensureMedia) {
+      await ensureReady(['media']);
+      const { dir } = await ensure({ log: console.error });
+      const lab = await startLab({ mediaDir: dir });
+      opened.servers.add(lab);
+      return lab;
+    },
+    /** Ends its pages and labs too. */
     async close() {
-      await browser.close();
-      await media.close();
-      // Those of pages that failed while they opened: one that is left keeps the process alive.
-      for (const server of servers) await server.close();
+      try {
+        for (const page of opened.pages) await page.close();
+      } finally {
+        await browser.close();
+        await media.close();
+        // Also those of pages that failed while they opened: one keeps the process alive.
+        for (const server of opened.servers) await server.close();
+      }
     },
   };
 }
@@ -117,10 +134,10 @@ export async function servePage(options = {}) {
  * A page of an origin of its own, in a context of its own: no cache and no socket is shared.
  *
  * @param {import('playwright-core').Browser} browser
- * @param {Set<PageServer>} servers where it adds its own, as long as it is open
+ * @param {Opened} opened where it adds itself, as long as it is open
  * @param {PageOptions} [options]
  */
-async function openPage(browser, servers, options) {
+async function openPage(browser, { pages, servers }, options) {
   const server = await servePage(options);
   servers.add(server);
   // The secure servers of the tests have signed for themselves.
@@ -135,7 +152,7 @@ async function openPage(browser, servers, options) {
   });
   page.on('pageerror', (error) => errors.push(String(error)));
   await page.goto(server.origin);
-  return {
+  const opened = {
     page,
     context,
     origin: server.origin,
@@ -152,12 +169,15 @@ async function openPage(browser, servers, options) {
       return engine;
     },
     async close() {
+      pages.delete(opened);
       await context.close();
       servers.delete(server);
       await server.close();
       assert.deepEqual(errors, [], 'uncaught errors in the page');
     },
   };
+  pages.add(opened);
+  return opened;
 }
 
 /** @param {string} nonce @param {Record<string, string>} imports @param {string} [script] */

@@ -5,8 +5,6 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { ensureMedia } from '../lab/media.mjs';
-import { startLab } from '../lab/server.mjs';
 import { PAGES, startBrowser } from './fixture.mjs';
 
 /** Of each kind; the median counts, as the machine is busy now and then. */
@@ -28,17 +26,13 @@ const KINDS = ['one retry', 'one resume'];
 
 /** @type {import('./fixture.mjs').Browser} */
 let browser;
-/** @type {Awaited<ReturnType<typeof startLab>>} */
+/** @type {import('../lab/server.mjs').Lab} */
 let lab;
 before(async () => {
-  browser = await startBrowser(['media']);
-  const { dir } = await ensureMedia({ log: console.error });
-  lab = await startLab({ mediaDir: dir });
+  browser = await startBrowser();
+  lab = await browser.startLab();
 });
-after(async () => {
-  await browser?.close();
-  await lab?.close();
-});
+after(() => browser?.close());
 
 /** @param {import('../lab/rules.mjs').Rule[]} rules */
 async function run(rules) {

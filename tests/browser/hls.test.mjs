@@ -5,8 +5,6 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ensureMedia } from '../lab/media.mjs';
-import { startLab } from '../lab/server.mjs';
 import { after as afterwards, answer, ok } from '../node/server.mjs';
 import { PAGES, shared, startBrowser } from './fixture.mjs';
 
@@ -57,18 +55,13 @@ const hasty = (segment) => ({
 
 /** @type {import('./fixture.mjs').Browser} */
 let browser;
-/** @type {Awaited<ReturnType<typeof startLab>>} */
+/** @type {import('../lab/server.mjs').Lab} */
 let lab;
-let mediaDir = '';
 before(async () => {
-  browser = await startBrowser(['media']);
-  ({ dir: mediaDir } = await ensureMedia({ log: console.error }));
-  lab = await startLab({ mediaDir });
+  browser = await startBrowser();
+  lab = await browser.startLab();
 });
-after(async () => {
-  await browser?.close();
-  await lab?.close();
-});
+after(() => browser?.close());
 
 /**
  * A page with a player that plays.
@@ -320,7 +313,7 @@ describe(
           const session = lab.createSession({
             rules: [{ match: '^mid-04', nth: [1, 2], act: 'status', status: 503 }],
           });
-          const text = await readFile(path.join(mediaDir, 'mid.m3u8'), 'utf8');
+          const text = await readFile(path.join(lab.mediaDir, 'mid.m3u8'), 'utf8');
           const signed = text.replace(
             /mid-[\w]+\.m(4s|p4)/g,
             (name) => `${session.url(name)}?${SIGNED}`,

@@ -6,23 +6,19 @@ import { after, before, describe, test } from 'node:test';
 import { eventually, PAGES, startBrowser } from './fixture.mjs';
 import { answer, hang, ok, reset } from '../node/server.mjs';
 import { CLEARKEY_LICENSE, ensureProtectedMedia } from '../lab/protected-media.mjs';
-import { startLab } from '../lab/server.mjs';
 
 /** @typedef {import('../node/server.mjs').Answer} Answer */
 /** @typedef {import('../node/server.mjs').Seen} Seen */
 
-/** @type {Awaited<ReturnType<typeof startBrowser>>} */
+/** @type {import('./fixture.mjs').Browser} */
 let browser;
 /** @type {import('../lab/server.mjs').Lab} */
 let lab;
 before(async () => {
-  browser = await startBrowser(['media']);
-  lab = await startLab({ mediaDir: (await ensureProtectedMedia()).dir });
+  browser = await startBrowser();
+  lab = await browser.startLab(ensureProtectedMedia);
 });
-after(async () => {
-  await lab?.close();
-  await browser?.close();
-});
+after(() => browser?.close());
 
 /** Short, and never early for a busy machine. */
 const POLICY = {

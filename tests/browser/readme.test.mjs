@@ -6,27 +6,21 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
-import { ensureMedia } from '../lab/media.mjs';
-import { startLab } from '../lab/server.mjs';
 import { ok } from '../node/server.mjs';
 import { eventually, startBrowser } from './fixture.mjs';
 
 /** @type {import('./fixture.mjs').Browser} */
 let browser;
-/** @type {Awaited<ReturnType<typeof startLab>>} */
+/** @type {import('../lab/server.mjs').Lab} */
 let lab;
 /** @type {string} */
 let readme;
 before(async () => {
-  browser = await startBrowser(['media']);
-  const { dir } = await ensureMedia({ log: console.error });
-  lab = await startLab({ mediaDir: dir });
+  browser = await startBrowser();
+  lab = await browser.startLab();
   readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
 });
-after(async () => {
-  await browser?.close();
-  await lab?.close();
-});
+after(() => browser?.close());
 
 /** What the page had before and has after the lines, with `URL` for the address of the stream. */
 const pages = {

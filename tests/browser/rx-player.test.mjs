@@ -5,9 +5,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { ensureMedia } from '../lab/media.mjs';
 import { CLEARKEY_LICENSE, ensureProtectedMedia } from '../lab/protected-media.mjs';
-import { startLab } from '../lab/server.mjs';
 import { answer, file, ok } from '../node/server.mjs';
 import { eventually, PAGES, shared, startBrowser } from './fixture.mjs';
 
@@ -37,15 +35,12 @@ let browser;
 let labs;
 /** @type {import('../lab/server.mjs').Lab} */
 let protectedLab;
-/** @type {string} */
-let mediaDir;
 /** rx-player as a bundler makes it: its modules name each other in Node's way. @type {Uint8Array} */
 let player;
 before(async () => {
-  browser = await startBrowser(['media']);
-  mediaDir = (await ensureMedia({ log: console.error })).dir;
-  labs = [await startLab({ mediaDir }), await startLab({ mediaDir })];
-  protectedLab = await startLab({ mediaDir: (await ensureProtectedMedia()).dir });
+  browser = await startBrowser();
+  labs = [await browser.startLab(), await browser.startLab()];
+  protectedLab = await browser.startLab(ensureProtectedMedia);
   const { build } = await import('esbuild');
   const contents = "export { default } from 'rx-player';";
   const { outputFiles } = await build({
@@ -54,10 +49,7 @@ before(async () => {
   });
   player = outputFiles[0].contents;
 });
-after(async () => {
-  await browser?.close();
-  for (const lab of [...(labs ?? []), protectedLab]) await lab?.close();
-});
+after(() => browser?.close());
 
 /**
  * A page with rx-player.
@@ -237,7 +229,7 @@ describe('rx-player with Holdfast', { concurrency: 4 }, () => {
       const rules = i === 0 ? [{ match: '-0[2-9]', act: 'status', status: 503 }] : [];
       return lab.createSession({ rules, link: LINK });
     });
-    const manifest = await readFile(path.join(mediaDir, 'pinned.mpd'), 'utf8');
+    const manifest = await readFile(path.join(labs[0].mediaDir, 'pinned.mpd'), 'utf8');
     const cdns = [down, up].map(({ baseUrl }) => `<BaseURL>${baseUrl}</BaseURL>`).join('\n  ');
     const url = browser.media.on(
       '/cdns.mpd',
@@ -263,7 +255,7 @@ describe('rx-player with Holdfast', { concurrency: 4 }, () => {
       ];
       return lab.createSession({ rules, link: LINK });
     });
-    const manifest = await readFile(path.join(mediaDir, 'pinned.mpd'), 'utf8');
+    const manifest = await readFile(path.join(labs[0].mediaDir, 'pinned.mpd'), 'utf8');
     const cdns = [gone, last].map(({ baseUrl }) => `<BaseURL>${baseUrl}</BaseURL>`).join('');
     const url = browser.media.on(
       '/last.mpd',
@@ -382,7 +374,7 @@ describe('rx-player with Holdfast', { concurrency: 4 }, () => {
     const { play } = await open(t);
     const whole = await Promise.all(
       ['init.mp4', '01.m4s', '02.m4s', '03.m4s', '04.m4s'].map((name) =>
-        readFile(path.join(mediaDir, `mid-${name}`)),
+        readFile(path.join(labs[0].mediaDir, `mid-${name}`)),
       ),
     );
     const media = Buffer.concat(whole);
@@ -417,7 +409,7 @@ describe('rx-player with Holdfast', { concurrency: 4 }, () => {
     const { play } = await open(t);
     const session = labs[0].createSession({ link: LINK });
     const start = new Date(Date.now() - 14_000).toISOString();
-    const manifest = await readFile(path.join(mediaDir, 'pinned.mpd'), 'utf8');
+    const manifest = await readFile(path.join(labs[0].mediaDir, 'pinned.mpd'), 'utf8');
     const live = manifest
       .replace(
         'type="static"',
@@ -571,7 +563,7 @@ describe('the samples of bandwidth', () => {
  * @param {(manifest: string) => string} [edit]
  */
 async function serveMedia(prefix, script, edit = (manifest) => manifest) {
-  const manifest = edit(await readFile(path.join(mediaDir, 'pinned.mpd'), 'utf8'));
+  const manifest = edit(await readFile(path.join(labs[0].mediaDir, 'pinned.mpd'), 'utf8'));
   const allowed = 'x-tenant, cmcd-object, cmcd-request, cmcd-session, cmcd-status';
   const put = (/** @type {string} */ name, /** @type {Uint8Array} */ body) => {
     const answers = script(name, [file(body, { etag: `"${name}"` })]);
@@ -586,7 +578,7 @@ async function serveMedia(prefix, script, edit = (manifest) => manifest) {
   put('pinned.mpd', Buffer.from(manifest));
   for (const kind of ['mid', 'audio']) {
     for (const part of ['init.mp4', ...Array.from({ length: 8 }, (_, i) => `0${i + 1}.m4s`)]) {
-      put(`${kind}-${part}`, await readFile(path.join(mediaDir, `${kind}-${part}`)));
+      put(`${kind}-${part}`, await readFile(path.join(labs[0].mediaDir, `${kind}-${part}`)));
     }
   }
 }

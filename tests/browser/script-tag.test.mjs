@@ -6,8 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { ensureMedia } from '../lab/media.mjs';
-import { startLab } from '../lab/server.mjs';
 import { ok } from '../node/server.mjs';
 import { adapters } from '../tools/bundles.mjs';
 import { eventually, startBrowser } from './fixture.mjs';
@@ -16,17 +14,13 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** @type {import('./fixture.mjs').Browser} */
 let browser;
-/** @type {Awaited<ReturnType<typeof startLab>>} */
+/** @type {import('../lab/server.mjs').Lab} */
 let lab;
 before(async () => {
-  browser = await startBrowser(['media']);
-  const { dir } = await ensureMedia({ log: console.error });
-  lab = await startLab({ mediaDir: dir });
+  browser = await startBrowser();
+  lab = await browser.startLab();
 });
-after(async () => {
-  await browser?.close();
-  await lab?.close();
-});
+after(() => browser?.close());
 
 /** A page as of old, that plays a stream. @param {string} root where scripts are @param {string} url */
 const html = (root, url) => `<!doctype html>

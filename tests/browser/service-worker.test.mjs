@@ -5,8 +5,6 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { ensureMedia } from '../lab/media.mjs';
-import { startLab } from '../lab/server.mjs';
 import {
   answer,
   content,
@@ -34,20 +32,16 @@ let script;
 let mp4;
 /** @type {import('./fixture.mjs').Browser} */
 let browser;
-/** @type {Awaited<ReturnType<typeof startLab>>} */
+/** @type {import('../lab/server.mjs').Lab} */
 let lab;
 before(async () => {
-  browser = await startBrowser(['media']);
+  browser = await startBrowser();
   script = await readFile(new URL('../../js/pkg/service-worker.js', import.meta.url), 'utf8');
-  const { dir } = await ensureMedia({ log: console.error });
-  lab = await startLab({ mediaDir: dir });
+  lab = await browser.startLab();
   const parts = ['init.mp4', '01.m4s', '02.m4s', '03.m4s', '04.m4s'].map((part) => `mid-${part}`);
-  mp4 = Buffer.concat(await Promise.all(parts.map((part) => readFile(join(dir, part)))));
+  mp4 = Buffer.concat(await Promise.all(parts.map((part) => readFile(join(lab.mediaDir, part)))));
 });
-after(async () => {
-  await browser?.close();
-  await lab?.close();
-});
+after(() => browser?.close());
 
 /** @param {string} source @returns {Answer} */
 const scriptOf = (source) => ok(source, { 'content-type': 'text/javascript' });

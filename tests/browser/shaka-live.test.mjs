@@ -2,8 +2,6 @@
 /** Shaka Player, 4 and 5, live: what is reloaded, and what it does about a verdict. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { ensureMedia } from '../lab/media.mjs';
-import { startLab } from '../lab/server.mjs';
 import { shared, startBrowser } from './fixture.mjs';
 import { openShaka } from './shaka-fixture.mjs';
 
@@ -17,15 +15,11 @@ let page;
 /** @type {import('../lab/server.mjs').Lab} */
 let lab;
 before(async () => {
-  browser = await startBrowser(['media']);
-  lab = await startLab({ mediaDir: (await ensureMedia()).dir });
+  browser = await startBrowser();
+  lab = await browser.startLab();
   page = await openShaka(browser);
 });
-after(async () => {
-  await page?.close();
-  await browser?.close();
-  await lab?.close();
-});
+after(() => browser?.close());
 
 const segment = {
   attempts: 2,

@@ -2,9 +2,7 @@
 /** Shaka Player, 4 and 5, playing real media through faults with Holdfast underneath. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { ensureMedia } from '../lab/media.mjs';
 import { CLEARKEY_LICENSE, ensureProtectedMedia } from '../lab/protected-media.mjs';
-import { startLab } from '../lab/server.mjs';
 import { answer, ok } from '../node/server.mjs';
 import { shared, startBrowser } from './fixture.mjs';
 import { openShaka } from './shaka-fixture.mjs';
@@ -21,17 +19,12 @@ let lab;
 /** @type {import('../lab/server.mjs').Lab} */
 let protectedLab;
 before(async () => {
-  browser = await startBrowser(['media']);
-  lab = await startLab({ mediaDir: (await ensureMedia()).dir });
-  protectedLab = await startLab({ mediaDir: (await ensureProtectedMedia()).dir });
+  browser = await startBrowser();
+  lab = await browser.startLab();
+  protectedLab = await browser.startLab(ensureProtectedMedia);
   page = await openShaka(browser);
 });
-after(async () => {
-  await page?.close();
-  await browser?.close();
-  await lab?.close();
-  await protectedLab?.close();
-});
+after(() => browser?.close());
 
 /** Everything is fetched at once. */
 const STREAMING = { bufferingGoal: 60, updateIntervalSeconds: 0.05 };

@@ -2,8 +2,6 @@
 /** Who sends the requests of a page: several players of Shaka, 4 and 5, their engines, and others. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { ensureMedia } from '../lab/media.mjs';
-import { startLab } from '../lab/server.mjs';
 import { answer } from '../node/server.mjs';
 import { startBrowser } from './fixture.mjs';
 import { openShaka } from './shaka-fixture.mjs';
@@ -15,15 +13,11 @@ let page;
 /** @type {import('../lab/server.mjs').Lab} */
 let lab;
 before(async () => {
-  browser = await startBrowser(['media']);
-  lab = await startLab({ mediaDir: (await ensureMedia()).dir });
+  browser = await startBrowser();
+  lab = await browser.startLab();
   page = await openShaka(browser);
 });
-after(async () => {
-  await page?.close();
-  await browser?.close();
-  await lab?.close();
-});
+after(() => browser?.close());
 
 /** Everything is fetched at once. */
 const STREAMING = { bufferingGoal: 60, updateIntervalSeconds: 0.05 };

@@ -28,10 +28,7 @@ before(async () => {
   browser = await startBrowser();
   page = await openShaka(browser);
 });
-after(async () => {
-  await page?.close();
-  await browser?.close();
-});
+after(() => browser?.close());
 
 let paths = 0;
 const EXPOSED = { 'access-control-expose-headers': '*' };

@@ -6,8 +6,6 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import holdfast from 'holdfast/bundler';
-import { ensureMedia } from '../lab/media.mjs';
-import { startLab } from '../lab/server.mjs';
 import { eventually, PAGES, startBrowser } from './fixture.mjs';
 import { ALONE, PLAYER, builders, serveWithVite } from './spf-bundles.mjs';
 
@@ -53,20 +51,15 @@ let second;
 const built = new Map();
 
 before(async () => {
-  browser = await startBrowser(['media']);
-  const { dir } = await ensureMedia();
-  lab = await startLab({ mediaDir: dir });
-  second = await startLab({ mediaDir: dir });
+  browser = await startBrowser();
+  lab = await browser.startLab();
+  second = await browser.startLab();
   for (const [name, build] of Object.entries(builders)) {
     built.set(name, await build(PLAYER, [holdfast()]));
   }
   built.set('alone', await builders.Vite(ALONE, []));
 });
-after(async () => {
-  await browser?.close();
-  await lab?.close();
-  await second?.close();
-});
+after(() => browser?.close());
 
 /** @param {string | Uint8Array} body @param {string} type @returns {Answer} */
 const serve = (body, type) => (_, response) =>

@@ -1,6 +1,5 @@
 // @ts-check
 /** What the tests of the VHS adapter share: pages with video.js, and media from a server that fails. */
-import { startLab } from '../lab/server.mjs';
 import { PAGES, eventually, startBrowser } from './fixture.mjs';
 
 /** @typedef {import('./pages/vhs-player.js').Page} Kit */
@@ -26,10 +25,8 @@ export const SHORT = {
 export const RESUMABLE = { cache: /** @type {const} */ ('no-store'), expose: ['*'] };
 
 export async function startVhs() {
-  const browser = await startBrowser(['media']);
-  const { ensureMedia } = await import('../lab/media.mjs');
-  const { dir } = await ensureMedia();
-  const lab = await startLab({ mediaDir: dir });
+  const browser = await startBrowser();
+  const lab = await browser.startLab();
 
   /** A page with video.js. @param {import('./fixture.mjs').PageOptions} [options] */
   async function open(options) {
@@ -92,14 +89,11 @@ export async function startVhs() {
 
   return {
     browser,
-    dir,
+    dir: lab.mediaDir,
     open,
     play,
     createSession: lab.createSession,
-    async close() {
-      await lab.close();
-      await browser.close();
-    },
+    close: browser.close,
   };
 }
 

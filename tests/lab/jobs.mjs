@@ -1,7 +1,7 @@
 // @ts-check
 /** Runs many measurements, one or two at a time, and says how they are getting on. */
 import os from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { APART_MS, parallel } from '../bench/parallel.mjs';
 import { ensureReady } from '../tools/setup.mjs';
 import { finishedLine, liveText, table } from './report.mjs';
 
@@ -14,6 +14,7 @@ import { finishedLine, liveText, table } from './report.mjs';
  * @property {number} workers runs at a time
  * @property {boolean} json one row a line on stdout, instead of a table
  * @property {boolean} verbose also what the player, the server and the engine say, on stderr
+ * @property {(row: Row) => void} [emit] each row, at once
  */
 
 /** @param {string} line */
@@ -24,7 +25,7 @@ export const log = (line) => void process.stderr.write(`${line}\n`);
  * @returns {Promise<{ rows: Row[], failures: string[] }>} rows in the order of the jobs, and a
  *   sentence for each run that could not be measured
  */
-export async function runJobs({ jobs, workers, json, verbose }) {
+export async function runJobs({ jobs, workers, json, verbose, emit }) {
   const withHoldfast = jobs.some(({ variant }) => variant === 'holdfast');
   // The engine that is bundled under SPF is a build too.
   const bundled = jobs.some(({ player }) => player === 'spf');
@@ -49,30 +50,25 @@ export async function runJobs({ jobs, workers, json, verbose }) {
   }
   log(`lab: runs: ${queue.length}, at a time: ${workers}`);
 
-  const worker = async (/** @type {number} */ index) => {
-    // Two pages starting at the same moment would delay each other's start.
-    await sleep(index * 3000);
-    for (let job = queue.shift(); job; job = queue.shift()) {
-      const current = job;
-      let line;
-      try {
-        const onLive = (/** @type {import('./runner.mjs').Live} */ state) =>
-          live.update(current, state);
-        const run = await runner.run({ ...current, onLive });
-        rows.set(current, run.row);
-        line = finishedLine(run.row);
-        if (verbose) explain(run);
-        if (json) console.log(JSON.stringify(run.row));
-      } catch (error) {
-        line = error instanceof Error ? error.message : String(error);
-        failures.push(line);
-      }
-      live.remove(current);
-      log(`[${rows.size + failures.length}/${jobs.length}] ${line}`);
+  const run = async (/** @type {Job} */ job) => {
+    let line;
+    try {
+      const onLive = (/** @type {import('./runner.mjs').Live} */ state) => live.update(job, state);
+      const ran = await runner.run({ ...job, onLive });
+      rows.set(job, ran.row);
+      emit?.(ran.row);
+      line = finishedLine(ran.row);
+      if (verbose) explain(ran);
+      if (json) console.log(JSON.stringify(ran.row));
+    } catch (error) {
+      line = error instanceof Error ? error.message : String(error);
+      failures.push(line);
     }
+    live.remove(job);
+    log(`[${rows.size + failures.length}/${jobs.length}] ${line}`);
   };
   try {
-    await Promise.all(Array.from({ length: workers }, (_, index) => worker(index)));
+    await parallel(queue, workers, run, APART_MS);
   } finally {
     live.clear();
     await runner.close();

@@ -6,6 +6,7 @@
 import { parseArgs } from 'node:util';
 import { openRows } from '../bench/rows.mjs';
 import { players } from '../../www/players/index.js';
+import { ensureReady } from '../tools/setup.mjs';
 import { COMMON_OPTIONS, commonOptions, log, namesIn, runCommand, runJobs } from './jobs.mjs';
 import { demoScenarios, scenarios } from './scenarios.mjs';
 
@@ -45,10 +46,9 @@ async function main() {
   const jobs = chosen.flatMap((player) =>
     faults.flatMap((scenario) => variants.map((variant) => ({ player, scenario, variant }))),
   );
-  const { rows, failures } = await runJobs({ ...options, jobs });
+  await ensureReady(['browser']); // its version is stamped
   const stored = openRows('players', ['scenario', 'player', 'variant'], []);
-  for (const row of rows) stored.add(row);
-  stored.close();
+  const { rows, failures } = await runJobs({ ...options, jobs, emit: stored.add });
   const lost = rows.filter(({ variant, outcome }) => variant === 'holdfast' && outcome !== 'ended');
   for (const failure of failures) log(`Error: ${failure}`);
   for (const { player, scenario, outcome } of lost) {

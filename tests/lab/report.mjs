@@ -1,5 +1,8 @@
 // @ts-check
 /** The demo's table, and the line that shows a run while it goes on. */
+import { textTable } from '../bench/table.mjs';
+
+/** @typedef {import('./runner.mjs').Row} Row */
 
 /** @type {Record<string, string>} */
 const variants = { plain: 'alone', holdfast: 'with Holdfast' };
@@ -9,60 +12,33 @@ export function variantName(variant) {
   return variants[variant] ?? variant;
 }
 
-/** @param {import('./runner.mjs').Row} row */
-function cells(row) {
-  const never = row.outcome === 'ended' ? '' : '+';
-  return [
-    row.scenario,
-    row.player,
-    variantName(row.variant),
-    row.startS === null ? 'never' : `${row.startS.toFixed(1)} s`,
-    `${row.stallS.toFixed(1)}${never} s`,
-    `${row.oracleStallS.toFixed(1)} s`,
-    row.outcome,
-    String(row.requests),
-    row.wastedKB.toFixed(1),
-  ];
-}
+/** @param {Row} row */
+const startText = ({ startS }) => (startS === null ? 'never' : `${startS.toFixed(1)} s`);
 
-const header = [
-  'scenario',
-  'player',
-  'variant',
-  'start',
-  'rebuffering',
-  'oracle',
-  'outcome',
-  'requests',
-  'wasted kB',
+/** @param {Row} row */
+const stallText = ({ stallS, outcome }) =>
+  `${stallS.toFixed(1)}${outcome === 'ended' ? '' : '+'} s`;
+
+/** @type {import('../bench/table.mjs').Column<Row>[]} */
+const columns = [
+  { title: 'scenario', cell: ({ scenario }) => scenario },
+  { title: 'player', cell: ({ player }) => player },
+  { title: 'variant', cell: ({ variant }) => variantName(variant) },
+  { title: 'start', cell: startText, right: true },
+  { title: 'rebuffering', cell: stallText, right: true },
+  { title: 'oracle', cell: ({ oracleStallS }) => `${oracleStallS.toFixed(1)} s`, right: true },
+  { title: 'outcome', cell: ({ outcome }) => outcome },
+  { title: 'requests', cell: ({ requests }) => requests, digits: 0 },
+  { title: 'wasted kB', cell: ({ wastedKB }) => wastedKB },
 ];
 
-/** Columns that hold numbers are aligned to the right. */
-const numeric = new Set([3, 4, 5, 7, 8]);
+/** @param {readonly Row[]} rows */
+export const table = (rows) => textTable(columns, rows);
 
-/**
- * @param {import('./runner.mjs').Row[]} rows
- * @returns {string}
- */
-export function table(rows) {
-  const lines = [header, ...rows.map(cells)];
-  const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column].length)));
-  const text = lines.map((line) =>
-    line
-      .map((cell, column) =>
-        numeric.has(column) ? cell.padStart(widths[column]) : cell.padEnd(widths[column]),
-      )
-      .join('  ')
-      .trimEnd(),
-  );
-  text.splice(1, 0, widths.map((width) => '─'.repeat(width)).join('  '));
-  return text.join('\n');
-}
-
-/** @param {import('./runner.mjs').Row} row */
+/** @param {Row} row */
 export function finishedLine(row) {
-  const [scenario, player, variant, start, stall, , outcome] = cells(row);
-  return `${scenario}, ${player} ${variant}: ${outcome}, start ${start}, rebuffering ${stall}`;
+  const { scenario, player, variant, outcome } = row;
+  return `${scenario}, ${player} ${variantName(variant)}: ${outcome}, start ${startText(row)}, rebuffering ${stallText(row)}`;
 }
 
 /**

@@ -20,6 +20,7 @@ const MAX_SESSIONS = 64;
  * @typedef {object} Lab
  * @property {string} pageOrigin
  * @property {string} mediaOrigin
+ * @property {string} mediaDir where the stream is
  * @property {(options?: SessionOptions) => Session} createSession
  * @property {() => Promise<void>} close
  */
@@ -64,6 +65,7 @@ export async function startLab({ mediaDir, port = 0, mediaPort = 0, h2 = false }
   return {
     pageOrigin,
     mediaOrigin: origins.h1,
+    mediaDir,
     createSession,
     async close() {
       for (const session of sessions.values()) session.close();

@@ -36,24 +36,9 @@
  * @typedef {import('./files.mjs').StoredFile} StoredFile
  * @typedef {(name: string, file: StoredFile | null, session: Session) => StoredFile | null} Rewrite
  */
+import { random } from '../node/random.mjs';
 import { Link } from './link.mjs';
 import { checkRule, pickRule } from './rules.mjs';
-
-/**
- * mulberry32: small, seeded, good enough for jitter.
- * @param {number} seed
- * @returns {() => number} values in [0, 1)
- */
-function seededRandom(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let x = state;
-    x = Math.imul(x ^ (x >>> 15), x | 1);
-    x ^= x + Math.imul(x ^ (x >>> 7), x | 61);
-    return ((x ^ (x >>> 14)) >>> 0) / 4294967296;
-  };
-}
 
 export class Session {
   /** @type {LogEntry[]} */
@@ -89,7 +74,7 @@ export class Session {
     this.#rewrite = rewrite;
     this.#files = files;
     this.link = new Link(link.trace ?? link.kbps ?? Infinity, () => this.clock());
-    this.#random = seededRandom(link.seed ?? 1);
+    this.#random = random(link.seed ?? 1);
   }
 
   /** @param {string} file @param {string} [host] another name of the media origin */

@@ -2,8 +2,8 @@
 /** SPF, which a page can have only from a bundler. */
 
 /** @type {import('./index.js').Driver['prepare']} */
-export async function prepare(variant) {
+export async function prepare(variant, setup) {
   const path = `/bundles/spf-${variant === 'holdfast' ? 'holdfast' : 'alone'}/main.js`;
-  const { begin } = await import(path);
-  return begin;
+  const bundle = await import(path);
+  return bundle.prepare(setup);
 }

@@ -1,16 +1,13 @@
 // @ts-check
 /** Runs cells, one or two at a time, and says how long the rest will take. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createRunner } from '../../lab/runner.mjs';
+import { APART_MS, parallel } from '../parallel.mjs';
 import { PLAYERS, playOf } from './cells.mjs';
 import { observe } from './observe.mjs';
 import { CAP_S, scenarioOf } from './scenarios.mjs';
 
 /** @typedef {import('./cells.mjs').Cell} Cell */
 /** @typedef {import('../rows.mjs').Row} Row */
-
-/** Two pages that start at the same moment would delay each other's start. */
-const APART_MS = 3000;
 
 /** How often a run that could not be measured is tried. */
 const TRIES = 2;
@@ -35,7 +32,6 @@ export async function measure({ cells, workers, untilS, emit, progress }) {
     log: progress,
     h2: cells.some((cell) => playOf(cell).protocol === 'h2'),
   });
-  const queue = [...cells];
   /** @type {string[]} */
   const failures = [];
   const started = performance.now();
@@ -44,18 +40,15 @@ export async function measure({ cells, workers, untilS, emit, progress }) {
     const left = ((performance.now() - started) / done) * (cells.length - done);
     progress(`${done}/${cells.length}, ${span(left)} to go: ${text}`);
   };
-  const worker = async (/** @type {number} */ index) => {
-    await sleep(index * APART_MS);
-    for (let cell = queue.shift(); cell; cell = queue.shift()) {
-      const outcome = await runCell(runner, cell, untilS);
-      done += 1;
-      if (typeof outcome === 'string') failures.push(outcome);
-      else emit(outcome);
-      say(typeof outcome === 'string' ? outcome : lineOf(outcome));
-    }
+  const run = async (/** @type {Cell} */ cell) => {
+    const outcome = await runCell(runner, cell, untilS);
+    done += 1;
+    if (typeof outcome === 'string') failures.push(outcome);
+    else emit(outcome);
+    say(typeof outcome === 'string' ? outcome : lineOf(outcome));
   };
   try {
-    await Promise.all(Array.from({ length: workers }, (_, index) => worker(index)));
+    await parallel(cells, workers, run, APART_MS);
   } finally {
     await runner.close();
   }

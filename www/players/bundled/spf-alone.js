@@ -3,8 +3,10 @@
 import { createHlsVideoEngine } from '@videojs/spf/hls';
 import { play } from './spf-play.js';
 
-/** @type {import('../index.js').Begin} */
-export function begin(media, url, onError) {
-  createHlsVideoEngine({ onSignalsReady: (signals) => play(signals, media, url, onError) });
-  return { engine: null, stop() {} };
+/** @returns {import('../index.js').Begin} */
+export function prepare() {
+  return (media, url, onError) => {
+    createHlsVideoEngine({ onSignalsReady: (signals) => play(signals, media, url, onError) });
+    return { engine: null, stop() {} };
+  };
 }
