@@ -54,6 +54,41 @@ impl Millis {
     }
 }
 
+/// When something last happened, if it ever did. Half as large as an `Option`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Last(f64);
+
+impl Last {
+    /// It never did: infinitely long ago.
+    pub(super) const NEVER: Self = Self(f64::NEG_INFINITY);
+
+    /// It did then.
+    pub(super) const fn at(now: Millis) -> Self {
+        Self(now.get())
+    }
+
+    /// Whether it is less than `span` ago.
+    pub(super) fn is_within(self, span: Millis, now: Millis) -> bool {
+        now.get() - self.0 < span.get()
+    }
+
+    /// So long after it; zero where it never happened.
+    pub(super) const fn plus(self, span: Millis) -> Millis {
+        Millis::new(self.0 + span.get())
+    }
+
+    /// As if it had happened so much later.
+    pub(super) const fn put_off(&mut self, span: Millis) {
+        self.0 += span.get();
+    }
+}
+
+impl Default for Last {
+    fn default() -> Self {
+        Self::NEVER
+    }
+}
+
 impl Add for Millis {
     type Output = Self;
 
@@ -91,6 +126,26 @@ mod tests {
         assert_eq!(Millis::new(f64::NAN), Millis::ZERO);
         assert_eq!(Millis::new(-1.0), Millis::ZERO);
         assert_eq!(Millis::MAX + Millis::MAX, Millis::MAX);
+    }
+
+    #[test]
+    fn what_never_happened_is_within_no_span_and_nothing_follows_it() {
+        let never = Last::default();
+        assert!(!never.is_within(Millis::MAX, Millis::ZERO));
+        assert_eq!(never.plus(Millis::MAX), Millis::ZERO);
+        let mut put_off = never;
+        put_off.put_off(Millis::MAX);
+        assert_eq!(put_off, never);
+    }
+
+    #[test]
+    fn what_happened_is_within_a_span_until_it_is_over() {
+        let mut last = Last::at(Millis::ZERO);
+        assert!(last.is_within(Millis::new(3.0), Millis::new(2.9)));
+        assert!(!last.is_within(Millis::new(3.0), Millis::new(3.0)));
+        assert!(last.is_within(Millis::new(3.0), Millis::ZERO));
+        last.put_off(Millis::new(2.0));
+        assert_eq!(last.plus(Millis::new(3.0)), Millis::new(5.0));
     }
 
     #[test]

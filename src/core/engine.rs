@@ -1,5 +1,7 @@
 //! The engine: hosts and requests, and the only type that the boundary sees.
 
+use std::sync::Arc;
+
 pub use self::action::{Action, HostState};
 pub use self::facts::{Expiry, Limited, ResponseFacts, Scope, StartRequest};
 use self::hurry::Hurry;
@@ -59,7 +61,7 @@ const LOOK: Millis = Millis::new(1_000.0);
 /// The engine.
 #[derive(Debug)]
 pub struct Engine {
-    config: Config,
+    config: Arc<Config>,
     requests: Vec<Request>,
     hosts: Vec<Host>,
     credentials: Vec<Credential>,
@@ -101,6 +103,12 @@ pub struct Engine {
 impl Engine {
     /// An engine without requests.
     pub fn new(config: Config) -> Self {
+        let seed = config.seed;
+        Self::sharing(Arc::new(config), seed)
+    }
+
+    /// An engine that may share its configuration with others; `seed` is its own.
+    pub fn sharing(config: Arc<Config>, seed: u64) -> Self {
         Self {
             requests: Vec::new(),
             hosts: Vec::new(),
@@ -128,7 +136,7 @@ impl Engine {
             estimator: Estimator::new(config.estimator),
             actions: Vec::new(),
             log: Log::new(config.log_capacity),
-            dice: fastrand::Rng::with_seed(config.seed),
+            dice: fastrand::Rng::with_seed(seed),
             config,
         }
     }
@@ -481,8 +489,13 @@ impl Engine {
 
     /// The next thing to do, until `None`.
     pub fn poll(&mut self) -> Option<Action> {
+        if self.actions.is_empty() {
+            // Nothing is kept between facts but what is known.
+            self.actions = Vec::new();
+            return None;
+        }
         // The queue is a handful at most.
-        (!self.actions.is_empty()).then(|| self.actions.remove(0))
+        Some(self.actions.remove(0))
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) has to be called next, and why.

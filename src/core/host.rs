@@ -54,7 +54,7 @@ impl Host {
     pub(super) fn new(config: &Config) -> Self {
         Self {
             answered_at: None,
-            lateness: [Lateness::default(); Site::COUNT],
+            lateness: [Lateness::NONE; Site::COUNT],
             failures: 0,
             failing_since: Millis::ZERO,
             in_bodies: false,

@@ -4,29 +4,32 @@
 use super::clock::Millis;
 
 /// What was learned of the answers to one kind of request.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Lateness {
+    /// Below zero before the first answer.
     mean: f32,
     deviation: f32,
-    known: bool,
 }
 
 impl Lateness {
+    /// Nothing.
+    pub(super) const NONE: Self = Self { mean: -1.0, deviation: 0.0 };
+
     /// Headers came after so long.
     pub(super) fn handle_answer(&mut self, took: Millis) {
         let took = took.get() as f32;
-        if self.known {
+        if self.mean >= 0.0 {
             self.deviation += ((took - self.mean).abs() - self.deviation) / 4.0;
             self.mean += (took - self.mean) / 8.0;
         } else {
-            *self = Self { mean: took, deviation: took / 2.0, known: true };
+            *self = Self { mean: took, deviation: took / 2.0 };
         }
     }
 
     /// How late the next headers are at most, as far as can be told.
     pub(super) fn latest(&self) -> Option<Millis> {
         let latest = self.mean + 4.0 * self.deviation;
-        self.known.then(|| Millis::new(latest.into()))
+        (self.mean >= 0.0).then(|| Millis::new(latest.into()))
     }
 }
 
@@ -35,7 +38,7 @@ mod tests {
     use super::*;
 
     fn latest(answers: &[f64]) -> Option<f64> {
-        let mut lateness = Lateness::default();
+        let mut lateness = Lateness::NONE;
         for took in answers {
             lateness.handle_answer(Millis::new(*took));
         }

@@ -1,7 +1,7 @@
 //! Throttling that a page cannot read: a refusal without CORS headers looks like a network that
 //! failed. It shows in a burst of failures that come at once, while the network is well.
 
-use super::clock::Millis;
+use super::clock::{Last, Millis};
 
 /// So many failures within [`WINDOW`] are a burst.
 const BURST: usize = 3;
@@ -17,9 +17,9 @@ const PROOF: Millis = Millis::new(30_000.0);
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OpaqueBurst {
     /// When the failures before the newest one happened, the latest first.
-    earlier: [Option<Millis>; BURST - 1],
+    earlier: [Last; BURST - 1],
     /// When a burst was last seen.
-    seen_at: Option<Millis>,
+    seen_at: Last,
 }
 
 impl OpaqueBurst {
@@ -38,14 +38,14 @@ impl OpaqueBurst {
             *self = Self::default();
             return false;
         }
-        let within = |at: Option<Millis>, span: Millis| at.is_some_and(|at| now - at < span);
-        let burst = self.earlier.iter().all(|at| within(*at, WINDOW));
+        let burst = self.earlier.iter().all(|at| at.is_within(WINDOW, now));
         self.earlier.copy_within(..BURST - 2, 1);
-        self.earlier[0] = Some(now);
-        let throttled = (burst || within(self.seen_at, PROOF))
-            && (within(elsewhere, PROOF) || within(here, PROOF));
+        self.earlier[0] = Last::at(now);
+        let proves = |at: Option<Millis>| at.is_some_and(|at| now - at < PROOF);
+        let throttled =
+            (burst || self.seen_at.is_within(PROOF, now)) && (proves(elsewhere) || proves(here));
         if throttled {
-            self.seen_at = Some(now);
+            self.seen_at = Last::at(now);
         }
         throttled
     }

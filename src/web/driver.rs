@@ -15,8 +15,8 @@ use super::records;
 use super::sink::{Sink, told};
 use super::wake::Wake;
 use crate::core::{
-    Action, Advice, Ask, Config, Delivery, Engine, Hooks, Marks, Millis, RequestId, Site,
-    StartRequest, Wanted,
+    Action, Advice, Ask, Delivery, Engine, Hooks, Marks, Millis, RequestId, Site, StartRequest,
+    Wanted,
 };
 
 /// Bits of the flags that [`Driver::start`] takes.
@@ -68,7 +68,7 @@ impl Driver {
     pub fn new(numbers: &[f64], sink: Sink) -> Self {
         // Without a source of randomness the jitter is merely the same each time.
         let seed = getrandom::u64().unwrap_or(0);
-        let engine = Engine::new(options::parse(numbers, seed));
+        let engine = Engine::sharing(options::parse(numbers, seed), seed);
         let inner = Rc::new_cyclic(|own| Inner {
             engine: RefCell::new(engine),
             flights: RefCell::default(),
@@ -199,8 +199,8 @@ impl Driver {
     /// Policies for what starts from now on, in the same layout as at construction, and a fresh
     /// budget of the source.
     pub fn source(&self, numbers: &[f64]) {
-        let Config { sites, recovery, .. } = options::parse(numbers, 0);
-        self.inner.feed(|engine| engine.handle_source(sites, recovery, now()));
+        let config = options::parse(numbers, 0);
+        self.inner.feed(|engine| engine.handle_source(config, now()));
     }
 
     /// What a host advises: `[chunk, sessions, ranges, ttl, abrCap, duress]`, NaN for

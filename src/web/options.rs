@@ -3,6 +3,8 @@
 //! They were validated where the messages are made, and that is where the defaults are. A number
 //! that is missing is zero.
 
+use std::sync::Arc;
+
 use crate::core::{
     BreakerConfig, BudgetConfig, Config, EstimatorConfig, Exhausted, FailureClass, Matter, Millis,
     Recovery, Resume, Rule, Site, SitePolicy,
@@ -40,12 +42,12 @@ impl Numbers<'_> {
 
 /// The layout: the head, the rows, and then the rules of the recovery matrix as `[site, matter,
 /// action]`.
-pub(super) fn parse(numbers: &[f64], seed: u64) -> Config {
+pub(super) fn parse(numbers: &[f64], seed: u64) -> Arc<Config> {
     let rules = numbers.get(HEAD + ROW * Site::COUNT..).unwrap_or_default();
     let mut numbers = Numbers(numbers.iter());
     let numbers = &mut numbers;
     // In the order of the layout.
-    Config {
+    Arc::new(Config {
         hold_limit: numbers.span(),
         log_capacity: numbers.next() as usize,
         estimator: EstimatorConfig {
@@ -75,7 +77,7 @@ pub(super) fn parse(numbers: &[f64], seed: u64) -> Config {
         sites: Site::ALL.map(|_| parse_site(numbers)),
         recovery: rules.as_chunks().0.iter().filter_map(parse_rule).collect(),
         seed,
-    }
+    })
 }
 
 fn parse_site(numbers: &mut Numbers<'_>) -> SitePolicy {

@@ -361,9 +361,9 @@ fn r42_a_reset_closes_a_host_forgets_its_rests_and_ends_the_waits_for_it() {
 fn r43_another_source_finds_the_hosts_as_they_were() {
     let mut world = down(&reject());
     let health = world.host(0).health;
-    let mut sites = Site::ALL.map(Site::defaults);
-    sites[Site::Segment as usize].attempts = 1;
-    world.engine.handle_source(sites, Vec::new(), Millis::new(world.now));
+    let mut config = Config::default();
+    config.sites[Site::Segment as usize].attempts = 1;
+    world.engine.handle_source(config.into(), Millis::new(world.now));
     assert_eq!(world.host(0).health, health);
     let id = world.start(movable().host(1).always(status(500)));
     world.drive_until_idle();

@@ -348,11 +348,11 @@ fn r36_a_success_begins_another_episode() {
 #[test]
 fn r43_another_source_has_a_budget_of_its_own() {
     let budget = BudgetConfig { episode: 10, ..BudgetConfig::default() };
-    let mut world = World::with(Config { budget, ..Config::default() });
+    let config = Config { budget, ..Config::default() };
+    let mut world = World::with(config.clone());
     world.start(ask(Site::Segment).always(status(500)));
     world.drive_until_idle();
-    let sites = Site::ALL.map(Site::defaults);
-    world.engine.handle_source(sites, Vec::new(), holdfast::core::Millis::new(world.now));
+    world.engine.handle_source(config.into(), holdfast::core::Millis::new(world.now));
     let id = world.start(ask(Site::Segment).answers([status(500), ok(9.0)]));
     world.drive_until_idle();
     world.finished_at(id);

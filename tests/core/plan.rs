@@ -342,7 +342,7 @@ fn r69_a_rotation_ends_what_is_held_and_another_source_does_not() {
     let stays = world.start(ask(Site::Segment).host(1).ahead());
     world.rotate(0);
     assert_eq!(world.failure(moved).1.reason, Reason::Rotated);
-    world.engine.handle_source(Site::ALL.map(Site::defaults), Vec::new(), Millis::ZERO);
+    world.engine.handle_source(Config::default().into(), Millis::ZERO);
     world.drive_until(1_000.0);
     assert_eq!(wait(&world, stays), Some(WaitReason::Held));
     world.path(unmetered());

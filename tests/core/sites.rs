@@ -1,8 +1,14 @@
 //! The defaults against `tests/vectors/sites.json` and `protection.json`, which JavaScript is held
 //! to as well.
 
-use holdfast::core::{BudgetConfig, Config, Exhausted, Site, SiteClass, SitePolicy};
+use std::sync::Arc;
+
+use holdfast::core::{
+    Alternatives, BudgetConfig, Config, Engine, Exhausted, Millis, Site, SiteClass, SitePolicy,
+};
 use serde_json::{Value, json};
+
+use crate::common::{World, ask, status};
 
 const NAMES: [(&str, Site); Site::COUNT] = [
     ("manifest", Site::Manifest),
@@ -96,6 +102,30 @@ fn r5_an_engine_without_options_has_the_policies_of_the_table() {
     for site in Site::ALL {
         assert_eq!(*config.site(site), site.defaults(), "{site:?}");
     }
+}
+
+#[test]
+fn engines_that_share_a_configuration_decide_by_their_own_seeds_and_sources() {
+    let sent = |engine, source: Option<Config>| {
+        let mut world = World::new();
+        world.engine = engine;
+        if let Some(config) = source {
+            world.engine.handle_source(config.into(), Millis::ZERO);
+        }
+        let id =
+            world.start(ask(Site::Segment).always(status(500)).alternatives(Alternatives::None));
+        world.drive_until(60_000.0);
+        world.sent_at(id)
+    };
+    let own = |seed| sent(Engine::new(Config { seed, ..Config::default() }), None);
+    let shared = Arc::new(Config::default());
+    let mut other = Config::default();
+    other.sites[Site::Segment as usize].attempts = 1;
+    let changed = sent(Engine::sharing(shared.clone(), 7), Some(other));
+    assert_ne!(changed, own(7));
+    assert_eq!(sent(Engine::sharing(shared.clone(), 7), None), own(7));
+    assert_eq!(sent(Engine::sharing(shared, 8), None), own(8));
+    assert_ne!(own(7), own(8));
 }
 
 #[test]

@@ -17,7 +17,8 @@ pub(crate) fn run(bytes: &[u8]) {
     let mut bytes = Bytes(bytes);
     let config = config(&mut bytes);
     let mut session = Session {
-        engine: Engine::new(config),
+        engine: Engine::new(config.clone()),
+        config,
         now: 0.0,
         last_id: 0,
         attempts: BTreeMap::new(),
@@ -134,6 +135,7 @@ const STATUSES: [u16; 24] = [
 
 struct Session {
     engine: Engine,
+    config: Config,
     now: f64,
     last_id: u32,
     /// Of requests that go on, how many attempts were sent.
@@ -219,7 +221,8 @@ impl Session {
             30 if bytes.flag() => self.engine.handle_rotation(bytes.below(3).into(), now),
             30 => {
                 let sites = Site::ALL.map(Site::defaults);
-                self.engine.handle_source(sites, rules(bytes), now);
+                let config = Config { sites, recovery: rules(bytes), ..self.config.clone() };
+                self.engine.handle_source(config.into(), now);
             }
             _ if bytes.flag() => {
                 let host = bytes.flag().then(|| bytes.below(3).into());

@@ -1,24 +1,19 @@
 //! What comes from outside of the requests: another source, a clean slate, news of other tabs.
 
+use std::sync::Arc;
+
 use super::{Action, Engine};
 use crate::core::budget::SourceBudget;
 use crate::core::clock::Millis;
+use crate::core::config::Config;
 use crate::core::host::Host;
-use crate::core::recovery::Rule;
 use crate::core::request::RequestId;
-use crate::core::site::{Site, SitePolicy};
 
 impl Engine {
-    /// Another source is played: these policies from now on, and its own budget. What is known of
-    /// the hosts stays (R43, R62).
-    pub fn handle_source(
-        &mut self,
-        sites: [SitePolicy; Site::COUNT],
-        recovery: Vec<Rule>,
-        now: Millis,
-    ) {
-        self.config.sites = sites;
-        self.config.recovery = recovery;
+    /// Another source is played: this configuration from now on, but for its seed, its log and its
+    /// estimator, and its own budget. What is known of the hosts stays (R43, R62).
+    pub fn handle_source(&mut self, config: Arc<Config>, now: Millis) {
+        self.config = config;
         self.source = SourceBudget::new(&self.config.budget);
         self.guard.clear();
         self.actions.push(Action::Changed);

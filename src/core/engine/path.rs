@@ -121,7 +121,9 @@ impl Engine {
 
     /// Why a request cannot be sent now, as far as the path and the lane go.
     pub(super) fn held(&self, request: &Request, now: Millis) -> Option<WaitReason> {
-        self.held_beside(self.lane(request.host, now), request, now)
+        // Only these are counted.
+        let lane = if is_bulk(request) { self.lane(request.host, now) } else { 0 };
+        self.held_beside(lane, request, now)
     }
 
     /// The same where so many requests are under way in its lane.
@@ -254,11 +256,11 @@ impl Engine {
     /// What waits for the plan or for its lane, and may go now, is due: as many as there is room
     /// for.
     pub(super) fn release_held(&mut self, now: Millis) {
-        let held = self.in_order(is_held);
-        self.is_crowded = !held.is_empty();
         if !self.is_crowded {
             return;
         }
+        let held = self.in_order(is_held);
+        self.is_crowded = !held.is_empty();
         let mut lanes = vec![0; self.hosts.len()];
         for request in self.requests.iter().filter(|request| takes_place(request, now)) {
             lanes[request.host as usize] += 1;

@@ -3,7 +3,7 @@
 //! It is read lazily from times and needs no timer. One level, in and out: in with too many bad
 //! events in a window, out after a clean one.
 
-use crate::core::clock::Millis;
+use crate::core::clock::{Last, Millis};
 
 /// So many bad events within [`CLEAN`] make a link adverse.
 const BAD: usize = 3;
@@ -19,7 +19,7 @@ const CLEAN: Millis = Millis::new(60_000.0);
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AdverseDetector {
     /// The latest bad events, the newest first.
-    bad: [Option<Millis>; BAD],
+    bad: [Last; BAD],
     /// Whether there was a success after the newest of them.
     succeeded: bool,
     /// Whether the link was adverse at the newest of them.
@@ -31,9 +31,8 @@ impl AdverseDetector {
     pub fn handle_bad(&mut self, now: Millis) {
         let adverse = self.is_adverse(now);
         self.bad.copy_within(..BAD - 1, 1);
-        self.bad[0] = Some(now);
-        let recent = |at: &Option<Millis>| at.is_some_and(|at| now - at < CLEAN);
-        self.adverse = adverse || self.bad.iter().all(recent);
+        self.bad[0] = Last::at(now);
+        self.adverse = adverse || self.bad.iter().all(|at| at.is_within(CLEAN, now));
         self.succeeded = false;
     }
 
@@ -44,8 +43,8 @@ impl AdverseDetector {
 
     /// So long nobody could have done anything: it is taken out of the window.
     pub fn excuse(&mut self, slept: Millis) {
-        for at in self.bad.iter_mut().flatten() {
-            *at = *at + slept;
+        for at in &mut self.bad {
+            at.put_off(slept);
         }
     }
 
@@ -67,6 +66,6 @@ impl AdverseDetector {
 
     /// When the minute after the newest bad event ends, if there was a success since.
     fn clean_at(&self) -> Option<Millis> {
-        self.bad[0].map(|at| at + CLEAN).filter(|_| self.succeeded)
+        self.succeeded.then(|| self.bad[0].plus(CLEAN))
     }
 }

@@ -43,7 +43,7 @@ pub struct Context<'a> {
 /// A policy of retries at work for one viewer. Facts of attempts that were cut are never told.
 pub trait Client {
     /// What all of its kind share.
-    type Kind: Copy + Send + Sync;
+    type Kind: Clone + Send + Sync;
 
     /// A client of a fresh session.
     fn new(kind: Self::Kind, seed: u64) -> Self;

@@ -2,12 +2,13 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::sync::Arc;
 
-use holdfast::core::Site;
+use holdfast::core::{Config, Site};
 
 use crate::calendar::Ms;
 use crate::client::{Client, Context};
-use crate::policy::ours::{Ours, Settings};
+use crate::policy::ours::Ours;
 
 /// Counts the bytes of each thread.
 pub struct Counting;
@@ -84,11 +85,11 @@ impl Weighed {
 }
 
 impl Client for Weighed {
-    type Kind = Settings;
+    type Kind = Arc<Config>;
 
-    fn new(settings: Settings, seed: u64) -> Self {
+    fn new(config: Arc<Config>, seed: u64) -> Self {
         let before = live();
-        let ours = Ours::new(settings, seed);
+        let ours = Ours::new(config, seed);
         Self { ours, held: live() - before }
     }
 
@@ -123,4 +124,28 @@ pub fn peak_rss() -> Option<f64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kilobytes: f64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
     Some(kilobytes / 1_024.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::scenario;
+    use crate::scenario::{Mode, Phase, Scenario};
+    use crate::sim::Sim;
+
+    /// What one engine may take.
+    const BAR: f64 = 4_096.0;
+
+    #[test]
+    fn an_engine_with_a_short_log_takes_four_kilobytes_at_most() {
+        for phase in [Phase::Uniform, Phase::Edge] {
+            reset();
+            let plain = scenario(Mode::Error, phase, 60_000, 1.3, 1);
+            let config = Arc::new(Config { log_capacity: 32, ..Config::default() });
+            Sim::<Weighed>::run(Scenario { viewers: 50, ..plain }, config);
+            let (most, mean) = weights();
+            assert!(mean > 1_000.0, "it is weighed");
+            assert!(most <= BAR, "{}: {most}", phase.name());
+        }
+    }
 }

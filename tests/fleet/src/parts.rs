@@ -1,9 +1,11 @@
 //! The parts of the benchmark.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
+
+use holdfast::core::{Config, Engine};
 
 use crate::calendar::Ms;
 use crate::grid::{
@@ -12,7 +14,7 @@ use crate::grid::{
 };
 use crate::memory::{self, Weighed};
 use crate::metrics::{Summary, Trace};
-use crate::policy::ours::{Ours, Settings};
+use crate::policy::ours::Ours;
 use crate::policy::peer::{Peer, Policy};
 use crate::references;
 use crate::row::Row;
@@ -55,8 +57,10 @@ enum Side {
 /// Our name in results.
 const OURS: &str = "Holdfast";
 
-/// A viewer's log is kept short, as an application with many engines would.
-const SETTINGS: Settings = Settings { log: Some(0) };
+/// What all viewers of a fleet share, but for their log.
+fn logging(log_capacity: usize) -> Arc<Config> {
+    Arc::new(Config { log_capacity, ..Config::default() })
+}
 
 impl Side {
     fn all(options: &Options) -> Vec<Self> {
@@ -77,7 +81,8 @@ impl Side {
 
     fn run(self, scenario: Scenario) -> Trace {
         match self {
-            Self::Ours => Sim::<Ours>::run(scenario, SETTINGS),
+            // A viewer's log is kept short, as an application with many engines would.
+            Self::Ours => Sim::<Ours>::run(scenario, logging(0)),
             Self::Peer(policy) => Sim::<Peer>::run(scenario, policy),
         }
     }
@@ -293,12 +298,12 @@ fn million(options: &Options) {
 
 /// What an engine takes.
 fn memory(options: &Options) {
-    let logs = [("none", Some(0)), ("32", Some(32)), ("default", None)];
+    let logs = [("none", 0), ("32", 32), ("default", Config::default().log_capacity)];
     for phase in [Phase::Uniform, Phase::Edge] {
         for (name, log) in logs {
             memory::reset();
             let plain = scenario(Mode::Error, phase, 60_000, 1.3, options.seed);
-            Sim::<Weighed>::run(Scenario { viewers: 200, ..plain }, Settings { log });
+            Sim::<Weighed>::run(Scenario { viewers: 200, ..plain }, logging(log));
             let (most, mean) = memory::weights();
             let row = Row::new("memory")
                 .text("policy", OURS)
@@ -306,7 +311,8 @@ fn memory(options: &Options) {
                 .text("log", name)
                 .number("engineBytes", most)
                 .number("meanEngineBytes", mean)
-                .number("engineStructBytes", size_of::<holdfast::core::Engine>() as f64);
+                .number("engineStructBytes", size_of::<Engine>() as f64)
+                .number("sharedConfigBytes", size_of::<Config>() as f64);
             print(row);
         }
     }

@@ -66,7 +66,7 @@ impl<C: Client> Sim<C> {
     /// A viewer in the midst of steady play, or one who comes later.
     fn place(&mut self, number: u32) {
         let Scenario { phase, viewers, warm, .. } = self.scenario;
-        let mut viewer = Viewer::new(C::new(self.kind, self.dice.u64(..)));
+        let mut viewer = Viewer::new(C::new(self.kind.clone(), self.dice.u64(..)));
         viewer.offset = self.dice.u16(..1_000);
         if phase == Phase::Join && number < viewers / 5 {
             let at = warm + self.dice.u32(..SURGE);
@@ -150,7 +150,7 @@ impl<C: Client> Sim<C> {
                     }
                 }
                 let viewer = &mut self.viewers[number as usize];
-                viewer.client = C::new(self.kind, seed);
+                viewer.client = C::new(self.kind.clone(), seed);
                 viewer.stage = Stage::Starting(0);
                 viewer.wake_at = NONE;
                 self.want(number, now);

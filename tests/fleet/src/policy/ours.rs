@@ -1,5 +1,7 @@
 //! The core that ships, as its driver runs it: fed with facts, drained, woken at its time.
 
+use std::sync::Arc;
+
 use holdfast::core::{
     Action, Alternatives, Config, Delivery, Engine, Marks, Millis, Playback, RequestId,
     ResponseFacts, Site, StartRequest, Wanted,
@@ -8,13 +10,6 @@ use holdfast::core::{
 use crate::calendar::Ms;
 use crate::client::{Client, Context, Deed, SLOTS};
 use crate::viewer::{BYTES, SEGMENT};
-
-/// How an engine differs from the defaults.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Settings {
-    /// How many decisions the log keeps; the default where not said.
-    pub log: Option<usize>,
-}
 
 /// One viewer's engine.
 pub struct Ours {
@@ -74,12 +69,10 @@ impl Ours {
 }
 
 impl Client for Ours {
-    type Kind = Settings;
+    type Kind = Arc<Config>;
 
-    fn new(settings: Settings, seed: u64) -> Self {
-        let defaults = Config::default();
-        let log_capacity = settings.log.unwrap_or(defaults.log_capacity);
-        let mut engine = Engine::new(Config { seed, log_capacity, ..defaults });
+    fn new(config: Arc<Config>, seed: u64) -> Self {
+        let mut engine = Engine::sharing(config, seed);
         // As the adapters declare for a stream of one rendition on one host.
         for site in [Site::Playlist, Site::PlaylistReload, Site::Init, Site::Segment] {
             engine.handle_alternatives(site, Alternatives::None);
