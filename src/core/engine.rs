@@ -6,7 +6,6 @@ pub use self::action::{Action, HostState};
 pub use self::facts::{Expiry, Limited, ResponseFacts, Scope, StartRequest};
 use self::hurry::Hurry;
 pub use self::path::PathState;
-use self::plan::PACE;
 use self::recover::{Aside, GRACE};
 use self::reload::Reloads;
 use self::resume::Ending;
@@ -234,7 +233,7 @@ impl Engine {
         let request = &mut self.requests[index];
         request.timers.stop(Timer::Headers);
         request.state = State::Body(Box::new(Body {
-            stall: Stall::new(StallPolicy::new(stall_timeout).widened(request.stalls)),
+            stall: Stall::new(StallPolicy::new(stall_timeout).widened(request.stalls), now),
             status,
             received: 0.0,
             skip,
@@ -243,7 +242,6 @@ impl Engine {
             first_at: now,
             last_at: now,
             cached: false,
-            mark: (now, 0.0),
         }));
         let (id, kept) = (request.id, request.kept);
         let (resumed, part) = (kept > 0.0, matches!(ask, Ask::Part(..)) && !is_missing);
@@ -288,7 +286,7 @@ impl Engine {
         let State::Body(body) = &mut self.requests[index].state else { return false };
         body.received += bytes;
         body.last_at = now;
-        body.stall.handle_progress(reading, now);
+        body.stall.handle_progress(body.received, reading, now);
         let flows = now - body.first_at >= FLOW;
         if !reading {
             let host = self.requests[index].host;
@@ -299,14 +297,8 @@ impl Engine {
             self.retime(now);
         }
         self.arm_stall(index, now);
-        let drips = self.drips(index, now);
-        let request = &mut self.requests[index];
-        if drips {
-            request.timers.set(Timer::Stall, now);
-        } else if let State::Body(body) = &mut request.state
-            && (!reading || now - body.mark.0 >= PACE)
-        {
-            body.mark = (now, body.received);
+        if self.drips(index, now) {
+            self.requests[index].timers.set(Timer::Stall, now);
         }
         true
     }

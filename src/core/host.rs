@@ -72,6 +72,11 @@ impl Host {
         }
     }
 
+    /// Whether nothing at all has come since it began to fail: it may be a black hole.
+    pub(super) fn is_silent(&self) -> bool {
+        self.failures > 0 && self.answered_at.is_some_and(|at| at < self.failing_since)
+    }
+
     /// Headers came, of a success or of a refusal. Says whether that ends an outage: the
     /// headers of a success prove enough, as its body may take long, unless it is bodies that
     /// fail.

@@ -66,8 +66,6 @@ pub(super) struct Body {
     pub(super) last_at: Millis,
     /// Whether it came from a cache.
     pub(super) cached: bool,
-    /// When its pace was looked at last, and how many bytes there were.
-    pub(super) mark: (Millis, f64),
 }
 
 impl Body {

@@ -292,7 +292,7 @@ pub(super) const fn holds(mode: Exhausted, alternatives: Alternatives, beside: u
 const BRISK: Millis = Millis::new(10_000.0);
 
 /// The interval of a host's slow ladder, and of its probes while playback has nowhere else to go
-/// (R41): a third of a segment at first, because most outages end within seconds and somebody is
+/// (R41): half a segment at first, because most outages end within seconds and somebody is
 /// watching a spinner; later a whole one, which asks no more of the server than steady play.
 /// `target` is the target duration, if known; `held` how long it has been slow.
 pub(super) fn hold_interval(target: Option<Millis>, reload: bool, held: Millis) -> Millis {

@@ -208,6 +208,29 @@ impl Site {
 /// The longest wait for a server's own request, in seconds (R26).
 const LONG_WAIT: f64 = 300.0;
 
+// Where the bounds of the table end, whatever moves them: the buffer, failures, a probe.
+
+/// No ladder is shorter than this, however little is buffered (R16).
+pub(super) const SHORTEST_LADDER: Millis = Millis::new(3_000.0);
+
+/// No attempt that another can follow has less than this for its headers,
+pub(super) const SHORTEST_WAIT: Millis = Millis::new(1_000.0);
+/// no other less than this,
+pub(super) const SHORTEST_LAST: Millis = Millis::new(300.0);
+/// no attempt of a hold less than this,
+pub(super) const SHORTEST_HELD: Millis = Millis::new(3_000.0);
+/// and no reload of a playlist less than this.
+pub(super) const SHORTEST_RELOAD: Millis = Millis::new(4_000.0);
+
+/// No probe of a host that is known to be down, or has fallen silent, has more: others wait for what
+/// it finds, and the end of a black hole is noticed when the bound is over. It holds for so many of a
+/// request, which is about three minutes.
+pub(super) const LONGEST_PROBE: Millis = Millis::new(5_500.0);
+pub(super) const PROBES: u32 = 32;
+
+/// What looks like CORS is asked for twice, to be sure, and not more.
+pub(super) const SUSPECT_ATTEMPTS: u32 = 2;
+
 /// One row of the table, in seconds, with what most rows share.
 const fn row(
     headers: f64,

@@ -1,10 +1,13 @@
-//! The stall detector of one body: silence, never slowness (R17).
+//! The stall detector of one body: silence, and slowness only where it is a drip (R17).
 //!
 //! The clock runs only while somebody waits for a byte: a consumer that does not read is not
 //! a silent server. The bound is the site's. Where the player has said how much it has
 //! buffered, and that cannot pay for the whole bound and for fetching the rest again, the
 //! bound shrinks to what it can pay; never below two seconds, and never below four times the
 //! gaps that this very body is used to.
+//!
+//! A body drips if it would take longer than the buffer lasts, and by far longer than the link has
+//! been seen to need.
 
 use super::backoff::widened;
 use super::clock::Millis;
@@ -52,6 +55,15 @@ const GRACE: Millis = Millis::new(1_000.0);
 /// How many of a body's gaps are remembered.
 const GAPS: usize = 16;
 
+/// The pace of a body is that of so long.
+const PACE: Millis = Millis::new(1_500.0);
+
+/// How many times slower than the link a drip is.
+const DRIPS: f64 = 8.0;
+
+/// A small body has so many times the longest silence in all.
+const SMALL: f64 = 1.5;
+
 /// The detector of one body.
 #[derive(Clone, Debug)]
 pub(super) struct Stall {
@@ -60,19 +72,35 @@ pub(super) struct Stall {
     silent_since: Option<Millis>,
     graced: bool,
     gaps: [Millis; GAPS],
-    seen: usize,
+    /// How many were seen, modulo 256.
+    seen: u8,
+    /// The start of the window that the pace is measured in, and the bytes that had come by then.
+    mark: (Millis, f64),
+    /// The pace of the window that ended with the last progress, in bytes/ms; infinite if none did.
+    pace: f64,
 }
 
-/// What the buffer can pay for: how much is ahead, and how long the rest of the body takes.
+/// What the buffer can pay for: how much is ahead, how many bytes of the body are missing, and how
+/// long the link usually takes for them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Means {
     pub(super) buffer_ahead: Millis,
+    pub(super) missing: f64,
     pub(super) remaining: Millis,
 }
 
 impl Stall {
-    pub(super) const fn new(policy: StallPolicy) -> Self {
-        Self { policy, silent_since: None, graced: false, gaps: [Millis::ZERO; GAPS], seen: 0 }
+    /// The detector of a body whose headers have come.
+    pub(super) const fn new(policy: StallPolicy, now: Millis) -> Self {
+        Self {
+            policy,
+            silent_since: None,
+            graced: false,
+            gaps: [Millis::ZERO; GAPS],
+            seen: 0,
+            mark: (now, 0.0),
+            pace: f64::INFINITY,
+        }
     }
 
     /// Somebody waits for a byte from now on.
@@ -83,11 +111,17 @@ impl Stall {
         }
     }
 
-    /// A byte came; `reading` says whether somebody waits for the next.
-    pub(super) fn handle_progress(&mut self, reading: bool, now: Millis) {
+    /// Bytes came, `received` by now; `reading` says whether somebody waits for the next.
+    pub(super) fn handle_progress(&mut self, received: f64, reading: bool, now: Millis) {
+        let window = now - self.mark.0;
+        let ended = window >= PACE;
+        self.pace = if ended { (received - self.mark.1) / window.get() } else { f64::INFINITY };
+        if ended || !reading {
+            self.mark = (now, received);
+        }
         if let Some(since) = self.silent_since {
-            self.gaps[self.seen % GAPS] = now - since;
-            self.seen += 1;
+            self.gaps[usize::from(self.seen) % GAPS] = now - since;
+            self.seen = self.seen.wrapping_add(1);
         }
         self.silent_since = if reading { Some(now) } else { None };
         self.graced = false;
@@ -128,6 +162,17 @@ impl Stall {
         Some((since + bound * 0.5, since + bound))
     }
 
+    /// How long a body may take in all that is small, whatever moves.
+    pub(super) fn longest(&self) -> Millis {
+        self.policy.bound * SMALL
+    }
+
+    /// Whether the body drips. To be asked after each progress.
+    pub(super) fn drips(&self, means: Means) -> bool {
+        let patience = means.buffer_ahead.max(means.remaining * DRIPS);
+        Millis::new(means.missing / self.pace) > patience
+    }
+
     fn largest_gap(&self) -> Millis {
         self.gaps.iter().fold(Millis::ZERO, |largest, gap| largest.max(*gap))
     }
@@ -144,18 +189,18 @@ mod tests {
     }
 
     fn means(buffer_ahead: f64, remaining: f64) -> Option<Means> {
-        Some(Means { buffer_ahead: at(buffer_ahead), remaining: at(remaining) })
+        Some(Means { buffer_ahead: at(buffer_ahead), missing: 0.0, remaining: at(remaining) })
     }
 
     #[test]
     fn the_bound_is_the_sites_when_the_buffer_is_unknown() {
-        let stall = Stall::new(StallPolicy::new(BOUND));
+        let stall = Stall::new(StallPolicy::new(BOUND), at(0.0));
         assert_eq!(stall.bound(None), BOUND);
     }
 
     #[test]
     fn a_short_buffer_shortens_the_bound_to_half_of_what_it_can_pay() {
-        let stall = Stall::new(StallPolicy::new(BOUND));
+        let stall = Stall::new(StallPolicy::new(BOUND), at(0.0));
         assert_eq!(stall.bound(means(6_400.0, 400.0)), at(3_000.0));
         assert_eq!(stall.bound(means(1_000.0, 400.0)), at(2_000.0), "never below the floor");
         assert_eq!(stall.bound(means(60_000.0, 400.0)), BOUND, "never above the site's");
@@ -163,19 +208,53 @@ mod tests {
 
     #[test]
     fn r17_a_body_that_is_used_to_gaps_keeps_its_gaps() {
-        let mut stall = Stall::new(StallPolicy::new(BOUND));
+        let mut stall = Stall::new(StallPolicy::new(BOUND), at(0.0));
         stall.handle_reading(at(0.0));
-        stall.handle_progress(true, at(1_000.0));
+        stall.handle_progress(9.0, true, at(1_000.0));
         assert_eq!(stall.bound(means(0.0, 0.0)), at(4_000.0));
-        stall.handle_progress(true, at(5_000.0));
+        stall.handle_progress(9.0, true, at(5_000.0));
         assert_eq!(stall.bound(means(0.0, 0.0)), BOUND);
+    }
+
+    /// A body of 1 MB that has 500 kB at once, and then 2 kB/s in pieces `gap` apart, for 1.5 s.
+    fn dripping(gap: f64, reading: bool) -> Stall {
+        let mut stall = Stall::new(StallPolicy::new(BOUND), at(0.0));
+        stall.handle_progress(500_000.0, false, at(0.0));
+        for piece in 1..=(1_500.0 / gap) as u32 {
+            let now = gap * f64::from(piece);
+            stall.handle_progress(500_000.0 + 2.0 * now, reading, at(now));
+        }
+        stall
+    }
+
+    #[test]
+    fn a_body_drips_that_outlasts_the_buffer_and_the_link_by_far() {
+        let drips = |buffer_ahead, remaining| {
+            let (buffer_ahead, remaining) = (at(buffer_ahead), at(remaining));
+            let means = Means { buffer_ahead, missing: 497_000.0, remaining };
+            dripping(100.0, true).drips(means)
+        };
+        // At 2 kB/s the rest takes 248.5 s.
+        assert!(drips(248_000.0, 31_000.0));
+        assert!(!drips(249_000.0, 31_000.0), "the buffer lasts longer");
+        assert!(!drips(248_000.0, 31_100.0), "an eighth of it is what the link takes");
+    }
+
+    #[test]
+    fn the_pace_is_that_of_a_whole_window_with_a_reader() {
+        let means = Means { buffer_ahead: at(0.0), missing: 497_000.0, remaining: at(0.0) };
+        let mut stall = dripping(100.0, true);
+        assert!(stall.drips(means));
+        stall.handle_progress(503_200.0, true, at(1_600.0));
+        assert!(!stall.drips(means), "the next window has just begun");
+        assert!(!dripping(100.0, false).drips(means), "nobody reads, so nothing is to flow");
     }
 
     #[test]
     fn the_clock_stands_while_nobody_reads() {
-        let mut stall = Stall::new(StallPolicy::new(BOUND));
+        let mut stall = Stall::new(StallPolicy::new(BOUND), at(0.0));
         stall.handle_reading(at(0.0));
-        stall.handle_progress(false, at(10.0));
+        stall.handle_progress(9.0, false, at(10.0));
         assert_eq!(stall.deadlines(None), None);
         stall.handle_reading(at(60_000.0));
         assert_eq!(stall.deadlines(None), Some((at(62_500.0), at(65_000.0))));
@@ -183,7 +262,7 @@ mod tests {
 
     #[test]
     fn a_late_wake_up_grants_one_second_once_a_silence() {
-        let mut stall = Stall::new(StallPolicy::new(BOUND));
+        let mut stall = Stall::new(StallPolicy::new(BOUND), at(0.0));
         stall.handle_reading(at(0.0));
         assert!(!stall.grant_grace(BOUND, at(5_100.0)), "on time");
         assert!(stall.grant_grace(BOUND, at(600_000.0)));

@@ -26,7 +26,7 @@ const ABOVE: f64 = 0.2;
 const ENOUGH: Millis = Millis::new(6_000.0);
 
 /// The pace that the mode begins with at least, in requests/s.
-const GENTLE: f64 = 0.5;
+const GENTLE: f64 = 2.0 / 3.0;
 
 /// The slowest pace, in requests/s. A server that allows less says so again, and its waits then
 /// set the pace.

@@ -114,6 +114,23 @@ fn r46_without_a_detector_429_and_503_with_a_time_are_limits_of_the_host() {
     assert_eq!(world.host(0).throttle, None, "a 503 without a time is a server that fails");
 }
 
+/// The answer may be one that a server that sheds load had begun, and asking would be too early.
+#[test]
+fn r26_a_success_of_what_was_under_way_shortens_no_wait_that_a_503_named() {
+    let mut world = World::new();
+    let other = world.start(ask(Site::Segment).answers([ok(9.0).after(500.0)]));
+    let told =
+        world.start(ask(Site::Segment).answers([status(503).retry_after(120_000.0), ok(9.0)]));
+    world.drive_until(1_000.0);
+    world.finished_at(other);
+    let next = world.start(ask(Site::Segment).always(ok(9.0)));
+    world.drive_until_idle();
+    for id in [told, next] {
+        let sent = world.sent_at(id).last().copied();
+        assert!(sent.is_some_and(|at| at >= 120_000.0), "{sent:?}");
+    }
+}
+
 #[test]
 fn r47_the_one_that_was_told_shows_so_and_the_others_show_the_queue() {
     let mut world = World::new();

@@ -41,7 +41,7 @@ fn the_script_meets_everything_that_is_decided() {
     let events: BTreeSet<_> =
         played.lines().skip(1).filter_map(|line| line.split('\t').nth(3)).collect();
     assert_eq!(events.len(), 20, "{events:?}");
-    assert_eq!(seen(&played, "Waiting").len(), 10, "all reasons to wait");
+    assert_eq!(seen(&played, "Waiting").len(), 11, "all reasons to wait");
     let failures = seen(&played, "Failed");
     assert!(failures.len() >= 16, "{failures:?}");
     let verdicts = seen(&played, "GivenUp");

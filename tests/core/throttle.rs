@@ -97,10 +97,10 @@ fn r46_after_the_wait_exactly_one_trial_goes_and_its_success_starts_the_pace() {
     assert!(trial.is_trial());
     assert_eq!(take(&mut throttle, at(110.1)), None, "one at a time");
     throttle.handle_success(Some(trial), at(110.2));
-    // The pace is the gentle one: one in two seconds, counted from the trial.
-    assert_eq!(throttle.next_at(at(110.2)), at(112.0));
-    assert!(!take(&mut throttle, at(112.0)).expect("the second").is_trial());
-    assert_eq!(take(&mut throttle, at(113.9)), None);
+    // The pace is the gentle one: two in three seconds, counted from the trial.
+    assert_eq!(throttle.next_at(at(110.2)), at(111.5));
+    assert!(!take(&mut throttle, at(111.5)).expect("the second").is_trial());
+    assert_eq!(take(&mut throttle, at(112.9)), None);
 }
 
 #[test]

@@ -7,38 +7,12 @@ use crate::core::breaker::Health;
 use crate::core::clock::Millis;
 use crate::core::request::{Delivery, Request, State};
 use crate::core::retry::Alternatives;
-use crate::core::site::{Site, SiteClass, SitePolicy};
+use crate::core::site::{
+    LONGEST_PROBE, PROBES, SHORTEST_HELD, SHORTEST_LADDER, SHORTEST_LAST, SHORTEST_RELOAD,
+    SHORTEST_WAIT, SUSPECT_ATTEMPTS, Site, SiteClass, SitePolicy,
+};
 use crate::core::stall::Means;
 use crate::core::timer::Timer;
-
-/// No ladder is shorter than this, however little is buffered (R16).
-const SHORTEST_LADDER: Millis = Millis::new(3_000.0);
-
-/// No attempt that another can follow gets less than this for its headers, and no other less than
-/// that.
-const SHORTEST_WAIT: Millis = Millis::new(1_000.0);
-const SHORTEST_LAST: Millis = Millis::new(300.0);
-
-/// Nor an attempt of a hold.
-const SHORTEST_HELD: Millis = Millis::new(3_000.0);
-
-/// No reload of a playlist gets less for its headers.
-const SHORTEST_RELOAD: Millis = Millis::new(4_000.0);
-
-/// Nor a probe of a host that is known to be down more: others wait for what it finds.
-const LONGEST_PROBE: Millis = Millis::new(6_000.0);
-
-/// What looks like CORS is asked for twice, to be sure, and not more.
-const SUSPECT_ATTEMPTS: u32 = 2;
-
-/// Text is small: it has so many times the longest silence in all.
-const TEXT: f64 = 1.5;
-
-/// The pace of a body is that of so long.
-pub(super) const PACE: Millis = Millis::new(1_500.0);
-
-/// How many times slower than the link a drip is.
-const DRIPS: f64 = 8.0;
 
 impl Engine {
     /// The policy of a request, bound to the target duration where it reloads a playlist and
@@ -85,7 +59,9 @@ impl Engine {
             policy.first_headers_timeout
         };
         let mut usual = widened(usual, request.header_timeouts, policy.headers_timeout);
-        if self.host(request).breaker.health(&self.config.breaker, now).health != Health::Closed {
+        let host = self.host(request);
+        let open = host.breaker.health(&self.config.breaker, now).health != Health::Closed;
+        if (open || host.is_silent()) && request.header_timeouts < PROBES {
             usual = usual.min(LONGEST_PROBE);
         }
         let lateness = self.host(request).lateness[request.site as usize];
@@ -131,7 +107,7 @@ impl Engine {
             Some((suspect, mut cut)) => {
                 if is_text && request.delivery == Delivery::Buffered {
                     // One that moves on for ever is no better than one that does not move.
-                    cut = cut.min(body.first_at + body.stall.bound(None) * TEXT);
+                    cut = cut.min(body.first_at + body.stall.longest());
                 }
                 // A bound that shrank may have passed already; that is no late wake-up.
                 request.timers.set(Timer::Stall, cut.max(now));
@@ -142,21 +118,14 @@ impl Engine {
         }
     }
 
-    /// Whether a body drips: it would take longer than the buffer lasts, and by far longer than the
-    /// link has been seen to need. It is fetched on from where it is, once; if that is no faster, it
-    /// is the link that is slow.
+    /// Whether a body drips that can be fetched on from where it is. That is done once; if it is no
+    /// faster, it is the link that is slow.
     pub(super) fn drips(&self, index: usize, now: Millis) -> bool {
         let request = &self.requests[index];
         let (State::Body(body), Some(means)) = (&request.state, self.means(request, now)) else {
             return false;
         };
-        let seen = now - body.mark.0;
-        let missing = body.total.map_or(0.0, |total| total - body.received);
-        let needed = seen * (missing / (body.received - body.mark.1));
-        seen >= PACE
-            && request.stalls == 0
-            && needed > means.buffer_ahead.max(means.remaining * DRIPS)
-            && self.way_on(request, now).is_some()
+        request.stalls == 0 && body.stall.drips(means) && self.way_on(request, now).is_some()
     }
 
     /// What the player's buffer can pay for while this body is silent.
@@ -171,7 +140,7 @@ impl Engine {
         let remaining = self.estimator.estimate().map_or(Millis::ZERO, |bits_per_second| {
             Millis::from_secs(8.0 * missing / bits_per_second)
         });
-        Some(Means { buffer_ahead, remaining })
+        Some(Means { buffer_ahead, missing, remaining })
     }
 
     /// The buffer by now: what was reported, less the time that has passed since.
