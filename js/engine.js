@@ -54,7 +54,6 @@ export class Engine {
   #options;
   /** Policies by site. */
   #sites;
-  #numbers;
   /** @type {Driver | undefined} */
   #driver;
   #destroyed = false;
@@ -101,7 +100,6 @@ export class Engine {
    */
   constructor(options, load) {
     this.#sites = parseOptions(options);
-    this.#numbers = flatten(options, this.#sites);
     this.#options = options;
     this.#hosts = new Hosts(options.getCdnId);
     this.#slots = new Slots(
@@ -118,14 +116,12 @@ export class Engine {
       tellHealth(options.onHostHealth),
     );
     const isThere = isReady() && (counsel !== undefined || !hasHooks(options));
-    if (isThere) this.#takeCharge();
+    if (isThere) {
+      this.#takeCharge();
+      this.#watch();
+    }
     /** Resolves to whether the engine is in charge, or has failed open. */
     this.ready = isThere ? Promise.resolve(true) : this.#boot(load);
-    this.#offPath = watchPath((sample) => {
-      this.#seen = sample;
-      this.#call(sayOnline);
-      this.#tellPath();
-    });
     this.#offTrap = onTrap({
       abandon: () => this.#abandon(),
       restarted: (failure) => {
@@ -137,6 +133,10 @@ export class Engine {
 
   /** @param {() => Promise<void>} load */
   async #boot(load) {
+    // What is asked for at once does not wait for all this.
+    await undefined;
+    if (this.#destroyed) return false;
+    this.#watch();
     this.#lateTimer = setTimeout(() => this.#late.resolve(true), MODULE_PATIENCE);
     try {
       await Promise.all([load(), hasHooks(this.#options) && loadCounsel()]);
@@ -151,9 +151,22 @@ export class Engine {
     }
   }
 
+  #watch() {
+    this.#offPath = watchPath((sample) => {
+      this.#seen = sample;
+      this.#call(sayOnline);
+      this.#tellPath();
+    });
+  }
+
+  /** The options as they cross. */
+  get #numbers() {
+    return flatten(this.#options, this.#sites, this.#source?.recovery);
+  }
+
   #takeCharge() {
     if (this.#destroyed) return;
-    this.#driver = new Driver(this.#numbers, this.#sink());
+    this.#driver = new Driver(this.#numbers, this.#sink(), 'document' in globalThis);
     this.#meetCounsel();
     this.#setMode('engine');
     for (const [name, count] of this.#declared) this.declareAlternatives(name, count);
@@ -481,12 +494,11 @@ export class Engine {
    */
   #follow(id, number, promise) {
     const sender = this.#driver;
-    /** @type {(response: Response | undefined, error?: unknown, judged?: { scope: number, wait: number, expiry: number }) => void} */
-    const settle = (response, error, judged = { scope: 0, wait: -1, expiry: 0 }) => {
+    /** @type {(response: Response | undefined, error?: unknown, judged?: { scope?: number, wait?: number, expiry?: number }) => void} */
+    const settle = (response, error, { scope = 0, wait = -1, expiry = 0 } = {}) => {
       if (this.#driver !== sender) return;
-      const { scope, wait, expiry } = judged;
       this.#call((driver) => {
-        sayOnline(driver);
+        if (!response?.ok) sayOnline(driver);
         const transfer = this.#transfers.get(id);
         if (transfer && response) this.#hear(transfer.request, response).catch(() => {});
         const facts = response ? [...headOf(response), scope, wait, expiry] : [];
@@ -617,7 +629,6 @@ export class Engine {
   /** @param {import('./index.d.ts').SourceOptions} [source] */
   startSource = async (source = {}) => {
     this.#sites = parseOptions(this.#options, source);
-    this.#numbers = flatten(this.#options, this.#sites, source.recovery);
     this.#source = source;
     this.#sourceStart = this.#lastId + 1;
     this.#hooks.clear();

@@ -49,7 +49,8 @@ export function driverLink(call, id) {
  *
  * @param {import('./transfer.js').Request} request
  */
-export function flagsOf({ site, url, range, ...request }) {
+export function flagsOf(request) {
+  const { site, url } = request;
   const isReload = site === 'playlist-reload';
   return [
     request.streaming,
@@ -59,7 +60,7 @@ export function flagsOf({ site, url, range, ...request }) {
     request.optional || site === 'steering',
     isReload && /[?&]_HLS_(msn|skip)=/.test(url),
     request.ahead,
-    range !== null,
+    request.range !== null,
     request.inOne,
     request.keepsRefusal,
   ].reduce((bits, isSet, place) => bits | (isSet ? 1 << place : 0), 0);

@@ -22,19 +22,21 @@ export function describe(input, options) {
   if (purpose !== undefined && !/^(needed|ahead)$/.test(purpose)) {
     throw new OptionsError('purpose', 'needed or ahead', purpose);
   }
-  const request = input instanceof Request ? input : undefined;
+  const request = typeof input !== 'string' && input instanceof Request ? input : undefined;
   const url = request ? request.url : String(input);
-  const parsed = parse(url);
+  const host = originOf(url);
   const method = (init.method ?? request?.method ?? 'GET').toUpperCase();
-  const streamed = init.body instanceof ReadableStream;
-  const kind = site ?? (method === 'GET' ? siteOf(parsed.pathname) : 'other');
+  const streamed = /** @type {any} */ (init.body)?.getReader !== undefined;
+  const kind = site ?? (method === 'GET' ? siteOf(parse(url).pathname) : 'other');
   const safe = /^(GET|HEAD)$/.test(method) || (idempotent ?? kind === 'license');
-  const headers = new Headers(init.headers ?? request?.headers);
+  const given = init.headers ?? request?.headers;
+  // What is touched first is made then: a cold start has no time for it.
+  const headers = given && new Headers(given);
   // Some can be read only once.
   if (/** @type {any} */ (init.headers)?.[Symbol.iterator]) init.headers = headers;
   // `fetch` refuses a malformed init as it refuses a dead network; told apart here, once.
   if (request?.bodyUsed) throw new TypeError('The body of the request has been used');
-  if (!request && !streamed && Object.keys(init).length > 0) new Request(parsed, init);
+  if (!request && !streamed && Object.keys(init).length > 0) new Request(parse(url), init);
   const ahead = purpose === 'ahead';
   // Where the browser knows how: it yields to what is needed (Fetch, "priority").
   if (ahead) init.priority ??= 'low';
@@ -43,13 +45,13 @@ export function describe(input, options) {
     init.referrer ??= request.referrer;
     init.referrerPolicy ??= request.referrerPolicy;
   }
-  const range = headers.get('range');
+  const range = headers?.get('range') ?? null;
   const [, first, last] = /^bytes=(\d+)-(\d*)$/.exec(range ?? 'bytes=0-') ?? [];
-  const whole = init.integrity || request?.integrity || headers.has('if-range');
+  const whole = init.integrity || request?.integrity || headers?.has('if-range');
   return {
     site: kind,
     url,
-    host: parsed.origin,
+    host,
     input: request ?? url,
     init,
     once: !safe || streamed,
@@ -64,10 +66,25 @@ export function describe(input, options) {
   };
 }
 
+/** What is a URL whatever path follows: to parse it each time is slow. */
+const AUTHORITY = /^https?:\/\/[\w.-]+(:\d+)?(?=[/?#]|$)/;
+/** @type {Map<string, string>} */
+const origins = new Map();
+
+/** @param {string} url as a caller writes it */
+function originOf(url) {
+  const start = AUTHORITY.exec(/^\/[\w.-]/.test(url) ? String(base()) : url)?.[0];
+  const origin = origins.get(start ?? '') ?? parse(url).origin;
+  if (start) origins.set(start, origin);
+  return origin;
+}
+
+const base = () => globalThis.document?.baseURI ?? globalThis.location?.href;
+
 /** @param {string} url as a caller writes it */
 export function parse(url) {
   try {
-    return new URL(url, globalThis.document?.baseURI ?? globalThis.location?.href);
+    return new URL(url, base());
   } catch {
     // Browsers' own words repeat the URL.
     const message = `not a URL: ${redact(url)} (outside a page it must be absolute)`;

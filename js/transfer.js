@@ -170,7 +170,7 @@ export class Transfer {
   /** Sends one attempt without the module. @param {AbortSignal} signal */
   async fetch(signal) {
     const { input, init, fetch = globalThis.fetch } = this.request;
-    return fetch(input instanceof Request ? input.clone() : input, { ...init, signal });
+    return fetch(/** @type {any} */ (input).clone?.() ?? input, { ...init, signal });
   }
 
   /**

@@ -63,16 +63,17 @@ struct Inner {
 
 #[wasm_bindgen]
 impl Driver {
-    /// An engine with these options (see the options module for the order of the numbers).
+    /// An engine with these options (see the options module for the order of the numbers), whose
+    /// timer is `lasting` where nobody waits for it to end.
     #[wasm_bindgen(constructor)]
-    pub fn new(numbers: &[f64], sink: Sink) -> Self {
+    pub fn new(numbers: &[f64], sink: Sink, lasting: bool) -> Self {
         // Without a source of randomness the jitter is merely the same each time.
         let seed = getrandom::u64().unwrap_or(0);
         let engine = Engine::sharing(options::parse(numbers, seed), seed);
         let inner = Rc::new_cyclic(|own| Inner {
             engine: RefCell::new(engine),
             flights: RefCell::default(),
-            wake: RefCell::default(),
+            wake: RefCell::new(Wake::new(lasting)),
             sink,
             draining: Cell::new(false),
             own: own.clone(),

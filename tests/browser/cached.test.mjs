@@ -6,7 +6,7 @@ import { quick, startBrowser } from './fixture.mjs';
 import { serveOver } from './servers.mjs';
 
 /** So much that even a cache takes longer than what no estimator would count. */
-const BODY = Buffer.alloc(2 ** 20, 0x47);
+const BODY = Buffer.alloc(4 * 2 ** 20, 0x47);
 
 /** @type {import('./fixture.mjs').Browser} */
 let browser;

@@ -286,3 +286,34 @@ describe('a request made before the module is there', { concurrency: true }, () 
     await eventually(() => uncaught.length === 2);
   });
 });
+
+test('what is asked for with the engine still being made goes out before all else', async (t) => {
+  const { url } = await freshPackage(t);
+  const { entry } = await import(new URL('create.js', url).href);
+  /** @type {string[]} */
+  const order = [];
+  const { createEngine } = entry(() => {
+    order.push('module');
+    return wasm;
+  });
+  const engine = createEngine({
+    async fetch(/** @type {string} */ input, /** @type {RequestInit} */ init) {
+      order.push('request');
+      return fetch(input, init);
+    },
+  });
+  t.after(() => engine.destroy());
+  const load = engine.load({ url: server.on('/first.mp4', ok(MEDIA)) });
+  assert.deepEqual(Buffer.from((await load).data), MEDIA);
+  assert.equal(await engine.ready, true);
+  assert.deepEqual(order, ['request', 'module']);
+});
+
+test('an engine that is destroyed at once loads no module', async (t) => {
+  const { url } = await freshPackage(t);
+  const { entry } = await import(new URL('create.js', url).href);
+  const { createEngine } = entry(() => assert.fail('it was loaded'));
+  const engine = createEngine();
+  engine.destroy();
+  assert.equal(await engine.ready, false);
+});

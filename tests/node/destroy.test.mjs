@@ -205,3 +205,21 @@ test('an idle engine leaves no timer', async (t) => {
   await engine.load({ url });
   assert.equal(timers.size, 0);
 });
+
+test('a page keeps its timer for the next request, until the engine is destroyed', async (t) => {
+  Object.assign(globalThis, { document: { baseURI: server.origin } });
+  t.after(() => void Reflect.deleteProperty(globalThis, 'document'));
+  const timers = spyTimers(t);
+  /** @type {Set<unknown>} */
+  const seen = new Set();
+  const engine = await engineFor(t);
+  for (let n = 0; n < 5; n += 1) {
+    await engine.load({ url: server.on(`/kept-${n}.mp4`, ok(MEDIA)) });
+    assert.equal(timers.size, 1);
+    for (const timer of timers) seen.add(timer);
+  }
+  // That of the first headers, or that of the first body, which is due sooner.
+  assert.equal(seen.size, 1);
+  engine.destroy();
+  assert.equal(timers.size, 0);
+});

@@ -268,7 +268,7 @@ impl Page {
     /// The driver comes first, so that whatever the fixture replaces is replaced late.
     pub(crate) fn open() -> Self {
         let sink = js_sys::Object::new();
-        let driver = Rc::new(Driver::new(&numbers(), sink.clone().unchecked_into::<Sink>()));
+        let driver = Rc::new(Driver::new(&numbers(), sink.clone().unchecked_into::<Sink>(), false));
         let fixture = Fixture::new();
         fixture.attach(&settles(&driver), &wakes(&driver));
         js_sys::Object::assign(&sink, &field(&fixture, "sink").unchecked_into());
