@@ -62,6 +62,12 @@ test('Holdfast is measured against the library that got most with least', () => 
   assert.equal(compare([row('holdfast', 28, 28), row('ky', 29, 30)])?.isMet, false);
   const worse = [...rows, row('fetch', 30, 30), row('axios-retry', 30, 32)];
   assert.equal(misses(worse).length, 2, 'in this fault, and over all faults');
+  const controls = [
+    row('holdfast', 12, 20, 'N4'),
+    row('ky', 30, 30, 'N4'),
+    row('p-retry', 30, 30, 'N4'),
+  ];
+  assert.equal(misses([...rows, ...controls]).length, 1, 'a control is told by itself');
   // A fault that not all have met says nothing about the sum.
   const partial = sums([...rows, row('ky', 30, 30, 'F10')], 'browser');
   assert.equal(partial.find(({ client }) => client === 'ky')?.ok, 29);

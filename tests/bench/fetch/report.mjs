@@ -3,7 +3,7 @@
 import { svg } from '../chart.mjs';
 import { markdownTable } from '../table.mjs';
 import { FAULTS, LIMITS, LINK, SEGMENTS } from './faults.mjs';
-import { OURS, bestLibrary, compare, misses, sums } from './rows.mjs';
+import { OURS, bestLibrary, compare, isFault, misses, sums } from './rows.mjs';
 
 /** @typedef {import('./rows.mjs').Row} Row */
 /** @typedef {import('./rows.mjs').Sum} Sum */
@@ -117,14 +117,27 @@ const verdicts = (rows) =>
 
 /** @param {readonly Row[]} rows @param {Runner} runner */
 function verdictOf(rows, runner) {
-  const verdict = compare(sums(rows, runner));
+  const verdict = compare(sums(rows.filter(isFault), runner));
   if (!verdict) return '';
   const { ours, best, isMet } = verdict;
   return (
     `- ${WHERE[runner]}: Holdfast ${ours.ok} whole segments with ${ours.requests} requests; the best ` +
     `library, ${best.client}, ${best.ok} with ${best.requests}. ` +
-    `The bar is **${isMet ? 'met' : 'not met'}**.`
+    `The bar is **${isMet ? 'met' : 'not met'}**.${controlsOf(rows, runner, best.client)}`
   );
+}
+
+/** The controls, beside the library that is best through the faults. @param {readonly Row[]} rows @param {Runner} runner @param {string} best */
+function controlsOf(rows, runner, best) {
+  const controls = sums(
+    rows.filter((row) => !isFault(row)),
+    runner,
+  );
+  const [ours, theirs] = [OURS, best].map((name) => controls.find(({ client }) => client === name));
+  if (!ours || !theirs) return '';
+  const says = (/** @type {Sum} */ { ok, requests, retryAfterViolations }) =>
+    `${ok} with ${requests}, ${retryAfterViolations} of them before the time that the server had named`;
+  return ` In the controls: Holdfast ${says(ours)}; ${best} ${says(theirs)}.`;
 }
 
 /** @type {import('../report.mjs').Report} */
@@ -149,7 +162,7 @@ export function report(rows) {
     'Requests are those the server saw, also those that the browser sends again by itself. *Too early* are requests that came before the time that a `Retry-After` had named. *Wasted* are bytes sent twice, or that are not the file’s. Figures are medians; what is in brackets is the lowest and the highest run.',
     ...(hasBrowser ? ['![Segments that failed](fetch-failures.svg)'] : []),
     '## The bar',
-    'At least the success of the best library, with at most the requests of that library, and one more for each segment that it has lost and Holdfast has not, as no segment comes without a request. The best library is the one with the most whole segments, and among equals the one with the fewest requests; over all faults it is one library, and in the tables of single faults it is the best one of each.',
+    'At least the success of the best library, with at most the requests of that library, and one more for each segment that it has lost and Holdfast has not, as no segment comes without a request. The best library is the one with the most whole segments, and among equals the one with the fewest requests; over all faults it is one library, and in the tables of single faults it is the best one of each. The controls (N) are told apart: there, who asks although the server has said when to come back may get more, and should not. N4b cannot be told from N4 without asking: a `Retry-After` speaks of the service (RFC 9110, 10.2.3), so Holdfast waits with the whole host.',
     verdicts(rows),
     short.length > 0 && `Where Holdfast falls short:\n\n${short.map((s) => `- ${s}`).join('\n')}`,
     ...sections,
