@@ -223,10 +223,10 @@ pub(super) const SHORTEST_HELD: Millis = Millis::new(3_000.0);
 pub(super) const SHORTEST_RELOAD: Millis = Millis::new(4_000.0);
 
 /// No probe of a host that is known to be down, or has fallen silent, has more: others wait for what
-/// it finds, and the end of a black hole is noticed when the bound is over. It holds for so many of a
-/// request, which is about three minutes.
+/// it finds, and the end of a black hole is noticed when the bound is over.
 pub(super) const LONGEST_PROBE: Millis = Millis::new(5_500.0);
-pub(super) const PROBES: u32 = 32;
+/// A request that is older has more: the host may be slow and not dead.
+pub(super) const PROBING: Millis = Millis::new(180_000.0);
 
 /// What looks like CORS is asked for twice, to be sure, and not more.
 pub(super) const SUSPECT_ATTEMPTS: u32 = 2;

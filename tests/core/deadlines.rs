@@ -208,6 +208,54 @@ fn time_outs_in_a_row_widen_the_bound_by_half_up_to_12_s_and_later_to_half_a_min
     assert!(bounds.len() >= 10, "{bounds:?}");
 }
 
+/// What is asked of a host that is used to answer after so many ms, and now of nothing for so long.
+fn bounds_in_the_dark(site: Site, after: f64, ms: f64) -> Vec<f64> {
+    let mut world = World::new();
+    learn(&mut world, site, 0, after);
+    let id = world.start(ask(site).alternatives(Alternatives::None).always(hang()));
+    world.drive_until(world.now + ms);
+    bounds(&world, id)
+}
+
+#[test]
+fn a_host_that_has_fallen_silent_is_probed_for_five_and_a_half_seconds() {
+    let bounds = bounds_in_the_dark(Site::Segment, 20.0, 120_000.0);
+    assert_near(bounds[0], POLICY);
+    assert!(bounds[2..].iter().all(|bound| *bound <= 5_501.0), "{bounds:?}");
+    assert!(bounds.len() > 15, "{bounds:?}");
+}
+
+#[test]
+fn it_has_longer_after_three_minutes_as_it_may_be_slow_and_not_dead() {
+    let bounds = bounds_in_the_dark(Site::Segment, 20.0, 400_000.0);
+    assert!(bounds[2..25].iter().all(|bound| *bound <= 5_501.0), "{bounds:?}");
+    assert!(*bounds.last().unwrap() > 12_000.0, "{bounds:?}");
+}
+
+#[test]
+fn a_host_that_is_used_to_take_longer_is_probed_for_as_long() {
+    let bounds = bounds_in_the_dark(Site::Segment, 7_000.0, 120_000.0);
+    assert!(bounds[2..].iter().all(|bound| *bound >= 7_000.0), "{bounds:?}");
+}
+
+#[test]
+fn one_that_refuses_some_is_slow_and_not_dead() {
+    let mut world = used_to(20.0);
+    let wait = ask(Site::Segment).alternatives(Alternatives::None);
+    let some: Vec<_> = (0..20).flat_map(|_| [hang(), hang(), status(503)]).collect();
+    let id = world.start(wait.answers(some));
+    world.drive_until(world.now + 60_000.0);
+    let bounds = bounds(&world, id);
+    assert!(bounds.iter().any(|bound| *bound > 6_000.0), "{bounds:?}");
+}
+
+#[test]
+fn a_license_is_probed_no_shorter() {
+    let bounds = bounds_in_the_dark(Site::License, 20.0, 200_000.0);
+    assert!(bounds.iter().all(|bound| *bound >= 14_999.0), "{bounds:?}");
+    assert!(bounds.len() > 1, "{bounds:?}");
+}
+
 #[test]
 fn headers_end_the_row_of_time_outs() {
     let mut world = World::new();

@@ -8,7 +8,7 @@ use crate::core::clock::Millis;
 use crate::core::request::{Delivery, Request, State};
 use crate::core::retry::Alternatives;
 use crate::core::site::{
-    LONGEST_PROBE, PROBES, SHORTEST_HELD, SHORTEST_LADDER, SHORTEST_LAST, SHORTEST_RELOAD,
+    LONGEST_PROBE, PROBING, SHORTEST_HELD, SHORTEST_LADDER, SHORTEST_LAST, SHORTEST_RELOAD,
     SHORTEST_WAIT, SUSPECT_ATTEMPTS, Site, SiteClass, SitePolicy,
 };
 use crate::core::stall::Means;
@@ -58,15 +58,15 @@ impl Engine {
         } else {
             policy.first_headers_timeout
         };
-        let mut usual = widened(usual, request.header_timeouts, policy.headers_timeout);
+        let usual = widened(usual, request.header_timeouts, policy.headers_timeout);
         let host = self.host(request);
-        let open = host.breaker.health(&self.config.breaker, now).health != Health::Closed;
-        if (open || host.is_silent()) && request.header_timeouts < PROBES {
-            usual = usual.min(LONGEST_PROBE);
-        }
-        let lateness = self.host(request).lateness[request.site as usize];
         // A host is not cut for being as late as it is used to be.
-        let latest = lateness.latest().unwrap_or_default();
+        let latest = host.lateness[request.site as usize].latest().unwrap_or_default();
+        let open = host.breaker.health(&self.config.breaker, now).health != Health::Closed;
+        let probes = (open || host.is_silent())
+            && now - request.started < PROBING
+            && request.site != Site::License;
+        let usual = if probes { usual.min(LONGEST_PROBE.max(latest)) } else { usual };
         if request.blocking {
             // The server may hold a blocking reload for three target durations (R18).
             let target = self.playback.target_duration.unwrap_or(Millis::from_secs(6.0));
