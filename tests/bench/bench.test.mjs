@@ -139,7 +139,7 @@ test('what several benchmarks ask for is checked before anything is measured', (
   for (const n of ['0', '1.5', 'two']) {
     assert.throws(() => plays({ n }), /--n is a whole number above 0/);
   }
-  assert.throws(() => plays({ workers: '3' }), /--workers is a whole number from 1 to 2/);
+  assert.throws(() => plays({ workers: '5' }), /--workers is a whole number from 1 to 4/);
 });
 
 test('workers take the jobs in their order, and begin apart', async () => {
