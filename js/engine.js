@@ -6,7 +6,7 @@ import { Deferred } from './deferred.js';
 import { Ladder } from './ladder.js';
 import { adviceIn, isVeiled } from './hear.js';
 import { Slots } from './state.js';
-import { driverLink, flagsOf, sayOnline } from './link.js';
+import { driverLink, flagsOf, saidOffline, sayOnline } from './link.js';
 import { Hosts, numberOfUrl, plain } from './hosts.js';
 import { exhaustedEvent, readSlots, tellHealth } from './watch.js';
 import { flatten, parseOptions } from './options.js';
@@ -54,6 +54,8 @@ export class Engine {
   #options;
   /** Policies by site. */
   #sites;
+  /** The options as they cross. */
+  #numbers = new Float64Array();
   /** @type {Driver | undefined} */
   #driver;
   #destroyed = false;
@@ -117,8 +119,8 @@ export class Engine {
     );
     const isThere = isReady() && (counsel !== undefined || !hasHooks(options));
     if (isThere) {
+      this.#prepare();
       this.#takeCharge();
-      this.#watch();
     }
     /** Resolves to whether the engine is in charge, or has failed open. */
     this.ready = isThere ? Promise.resolve(true) : this.#boot(load);
@@ -136,7 +138,7 @@ export class Engine {
     // What is asked for at once does not wait for all this.
     await undefined;
     if (this.#destroyed) return false;
-    this.#watch();
+    this.#prepare();
     this.#lateTimer = setTimeout(() => this.#late.resolve(true), MODULE_PATIENCE);
     try {
       await Promise.all([load(), hasHooks(this.#options) && loadCounsel()]);
@@ -151,17 +153,13 @@ export class Engine {
     }
   }
 
-  #watch() {
+  #prepare() {
+    this.#numbers = flatten(this.#options, this.#sites, this.#source?.recovery);
     this.#offPath = watchPath((sample) => {
       this.#seen = sample;
       this.#call(sayOnline);
       this.#tellPath();
     });
-  }
-
-  /** The options as they cross. */
-  get #numbers() {
-    return flatten(this.#options, this.#sites, this.#source?.recovery);
   }
 
   #takeCharge() {
@@ -498,7 +496,7 @@ export class Engine {
     const settle = (response, error, { scope = 0, wait = -1, expiry = 0 } = {}) => {
       if (this.#driver !== sender) return;
       this.#call((driver) => {
-        if (!response?.ok) sayOnline(driver);
+        if (!response?.ok || saidOffline(driver)) sayOnline(driver);
         const transfer = this.#transfers.get(id);
         if (transfer && response) this.#hear(transfer.request, response).catch(() => {});
         const facts = response ? [...headOf(response), scope, wait, expiry] : [];
@@ -629,6 +627,7 @@ export class Engine {
   /** @param {import('./index.d.ts').SourceOptions} [source] */
   startSource = async (source = {}) => {
     this.#sites = parseOptions(this.#options, source);
+    this.#numbers = flatten(this.#options, this.#sites, source.recovery);
     this.#source = source;
     this.#sourceStart = this.#lastId + 1;
     this.#hooks.clear();

@@ -9,6 +9,9 @@ import { isCached } from './resource.js';
 /** What each driver was told last. @type {WeakMap<Driver, boolean>} */
 const said = new WeakMap();
 
+/** Whether the driver was told last that there is no network. @param {Driver} driver */
+export const saidOffline = (driver) => said.get(driver) === false;
+
 /** Tells the driver what the browser says of the network; `true` proves nothing. @param {Driver} driver */
 export function sayOnline(driver) {
   const online = globalThis.navigator?.onLine !== false;

@@ -24,7 +24,11 @@ export function stitch(transfer, response) {
   return like(
     transfer,
     response,
-    new Response(body, { status, statusText, headers: [...headers] }),
+    new Response(body, {
+      status,
+      statusText,
+      headers: Symbol.iterator in headers ? [...headers] : headers,
+    }),
   );
 }
 

@@ -225,8 +225,8 @@ pub(super) const SHORTEST_RELOAD: Millis = Millis::new(4_000.0);
 /// No probe of a host that is known to be down, or has fallen silent, has more: others wait for what
 /// it finds, and the end of a black hole is noticed when the bound is over.
 pub(super) const LONGEST_PROBE: Millis = Millis::new(5_500.0);
-/// A request that is older has more: the host may be slow and not dead.
-pub(super) const PROBING: Millis = Millis::new(180_000.0);
+/// Every so manieth time-out of a request has: the host may be slow and not dead.
+pub(super) const SOUNDING: u32 = 6;
 
 /// What looks like CORS is asked for twice, to be sure, and not more.
 pub(super) const SUSPECT_ATTEMPTS: u32 = 2;

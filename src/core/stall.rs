@@ -76,7 +76,7 @@ pub(super) struct Stall {
     seen: u8,
     /// The start of the window that the pace is measured in, and the bytes that had come by then.
     mark: (Millis, f64),
-    /// The pace of the window that ended with the last progress, in bytes/ms; infinite if none did.
+    /// The pace of the last window since somebody reads, in bytes/ms; infinite if none has ended.
     pace: f64,
 }
 
@@ -108,15 +108,19 @@ impl Stall {
         if self.silent_since.is_none() {
             self.silent_since = Some(now);
             self.graced = false;
+            // What came while nobody read is no pace of the server's.
+            self.mark.0 = now;
+            self.pace = f64::INFINITY;
         }
     }
 
     /// Bytes came, `received` by now; `reading` says whether somebody waits for the next.
     pub(super) fn handle_progress(&mut self, received: f64, reading: bool, now: Millis) {
         let window = now - self.mark.0;
-        let ended = window >= PACE;
-        self.pace = if ended { (received - self.mark.1) / window.get() } else { f64::INFINITY };
-        if ended || !reading {
+        if window >= PACE {
+            self.pace = (received - self.mark.1) / window.get();
+        }
+        if window >= PACE || !reading {
             self.mark = (now, received);
         }
         if let Some(since) = self.silent_since {
@@ -242,12 +246,29 @@ mod tests {
 
     #[test]
     fn the_pace_is_that_of_a_whole_window_with_a_reader() {
-        let means = Means { buffer_ahead: at(0.0), missing: 497_000.0, remaining: at(0.0) };
+        let means = Means { buffer_ahead: at(9_000.0), missing: 497_000.0, remaining: at(0.0) };
         let mut stall = dripping(100.0, true);
         assert!(stall.drips(means));
-        stall.handle_progress(503_200.0, true, at(1_600.0));
-        assert!(!stall.drips(means), "the next window has just begun");
+        stall.handle_progress(503_200.0, true, at(1_500.0));
+        assert!(stall.drips(means), "a piece that comes in two is none faster");
+        stall.handle_progress(990_000.0, true, at(3_000.0));
+        assert!(!stall.drips(means), "the next window was faster");
         assert!(!dripping(100.0, false).drips(means), "nobody reads, so nothing is to flow");
+    }
+
+    #[test]
+    fn a_reader_that_comes_back_after_a_while_finds_no_drip() {
+        let means = Means { buffer_ahead: at(9_000.0), missing: 497_000.0, remaining: at(0.0) };
+        let mut stall = Stall::new(StallPolicy::new(BOUND), at(0.0));
+        for piece in 1..5 {
+            let now = 2_000.0 * f64::from(piece);
+            stall.handle_reading(at(now));
+            stall.handle_progress(16_000.0 * f64::from(piece), false, at(now + 1.0));
+            assert!(!stall.drips(means));
+        }
+        stall.handle_reading(at(9_000.0));
+        stall.handle_progress(64_500.0, false, at(10_600.0));
+        assert!(stall.drips(means), "this one it has waited for");
     }
 
     #[test]

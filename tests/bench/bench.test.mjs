@@ -41,6 +41,16 @@ test('a row is on disk at once, and one with the same key takes its place', (t) 
   ]);
 });
 
+test('two runs of one benchmark at a time keep what the other one adds', (t) => {
+  const folder = temporaryFolder(t);
+  const [one, other] = [1, 2].map(() => openRows('sample', ['case'], [], folder));
+  one.add({ case: 'a', value: 1 });
+  other.add({ case: 'b', value: 2 });
+  one.add({ case: 'c', value: 3 });
+  const cases = readRows('sample', folder).map((row) => row.case);
+  assert.deepEqual(cases, ['a', 'b', 'c']);
+});
+
 /** Measures four cases for ever; its rows take so long to write that it is killed meanwhile. */
 const ENDLESS = `
 import { openRows } from ${JSON.stringify(new URL('rows.mjs', import.meta.url))};

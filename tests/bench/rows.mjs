@@ -5,7 +5,7 @@
  * A row is written the moment it is measured, so a run that is killed loses nothing and may go
  * on where it was. A row with the same key as an older one takes its place.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../tools/setup.mjs';
 import { machine } from './machine.mjs';
@@ -51,7 +51,19 @@ export function readMachine(name, folder = FOLDER) {
 export function openRows(name, key, packages, folder = FOLDER) {
   const keyOf = (/** @type {Row} */ row) => JSON.stringify(key.map((field) => row[field] ?? null));
   const lineOf = (/** @type {Row} */ row) => `${JSON.stringify(row)}\n`;
-  const lines = new Map(readRows(name, folder).map((row) => [keyOf(row), lineOf(row)]));
+  const file = join(folder, `${name}.jsonl`);
+  /** @type {Map<string, string>} */
+  let lines = new Map();
+  let state = '-';
+  // Another run of the same benchmark may have added to it.
+  const refresh = () => {
+    const now = stateOf(file);
+    if (now !== state) {
+      lines = new Map(readRows(name, folder).map((row) => [keyOf(row), lineOf(row)]));
+    }
+    state = now;
+  };
+  refresh();
   // Found out now: it takes a moment, which would disturb what is measured beside the first row.
   const stamp = `${JSON.stringify(machine(packages), null, 2)}\n`;
   let isStamped = false;
@@ -64,14 +76,24 @@ export function openRows(name, key, packages, folder = FOLDER) {
       // No row is without the word where and with what it was measured.
       if (!isStamped) replaceFile(join(folder, `${name}.machine.json`), stamp);
       isStamped = true;
+      refresh();
       lines.set(keyOf(row), lineOf(row));
-      replaceFile(join(folder, `${name}.jsonl`), [...lines.values()].join(''));
+      replaceFile(file, [...lines.values()].join(''));
+      state = stateOf(file);
     },
   };
 }
 
 /** All of it or nothing, whenever the process is killed. @param {string} file @param {string} text */
 function replaceFile(file, text) {
-  writeFileSync(`${file}.tmp`, text);
-  renameSync(`${file}.tmp`, file);
+  const other = `${file}.${process.pid}.tmp`;
+  writeFileSync(other, text);
+  renameSync(other, file);
+}
+
+/** Tells one state of a file from another. @param {string} file */
+function stateOf(file) {
+  if (!existsSync(file)) return '';
+  const { ino, size, mtimeMs } = statSync(file);
+  return `${ino} ${size} ${mtimeMs}`;
 }

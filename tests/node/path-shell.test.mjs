@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import { OptionsError } from '../../js/errors.js';
 import { parseSample, PATH, watchPath } from '../../js/path.js';
-import { failureOf, sleep } from './fixture.mjs';
+import { engineFor, failureOf, sleep } from './fixture.mjs';
 
 const NOTHING = {
   cost: 'unknown',
@@ -344,4 +344,32 @@ describe('a sample as numbers', () => {
       assert.match(error.message, expected);
     });
   }
+});
+
+test('a success after a lapse of the network that no event told of frees what waits for it', async (t) => {
+  let isOnline = true;
+  page(t, {
+    navigator: {
+      get onLine() {
+        return isOnline;
+      },
+    },
+  });
+  let isUp = true;
+  const own = async () => {
+    await sleep(5);
+    if (!isUp) throw new TypeError('Failed to fetch');
+    return new Response('media');
+  };
+  const engine = await engineFor(t, {}, { fetch: own });
+  const load = (/** @type {string} */ name) =>
+    engine.load({ url: `https://a.test/${name}.m4s`, site: 'segment' });
+  await load('a');
+  [isUp, isOnline] = [false, false];
+  const waits = load('b');
+  await sleep(50);
+  [isUp, isOnline] = [true, true];
+  await load('c');
+  const { attempts } = await waits;
+  assert.equal(attempts, 2);
 });

@@ -132,3 +132,13 @@ test('the response of a retried request is that of the attempt that succeeded', 
   assert.equal(ours.url, url);
   assert.equal(await ours.text(), 'second');
 });
+
+test("headers that a caller's own fetch makes need not be iterable", async (t) => {
+  const { body } = new Response('media');
+  const headers = { get: () => null, has: () => false };
+  const made = { status: 200, statusText: '', ok: true, type: 'default', url: '', headers, body };
+  const own = async () => /** @type {any} */ (made);
+  const engine = await engineFor(t, {}, { fetch: own });
+  const response = await engine.fetch('https://a.test/x.m4s', { site: 'segment' });
+  assert.equal(await response.text(), 'media');
+});

@@ -8,8 +8,8 @@ use crate::core::clock::Millis;
 use crate::core::request::{Delivery, Request, State};
 use crate::core::retry::Alternatives;
 use crate::core::site::{
-    LONGEST_PROBE, PROBING, SHORTEST_HELD, SHORTEST_LADDER, SHORTEST_LAST, SHORTEST_RELOAD,
-    SHORTEST_WAIT, SUSPECT_ATTEMPTS, Site, SiteClass, SitePolicy,
+    LONGEST_PROBE, SHORTEST_HELD, SHORTEST_LADDER, SHORTEST_LAST, SHORTEST_RELOAD, SHORTEST_WAIT,
+    SOUNDING, SUSPECT_ATTEMPTS, Site, SiteClass, SitePolicy,
 };
 use crate::core::stall::Means;
 use crate::core::timer::Timer;
@@ -63,10 +63,11 @@ impl Engine {
         // A host is not cut for being as late as it is used to be.
         let latest = host.lateness[request.site as usize].latest().unwrap_or_default();
         let open = host.breaker.health(&self.config.breaker, now).health != Health::Closed;
-        let probes = (open || host.is_silent())
-            && now - request.started < PROBING
-            && request.site != Site::License;
-        let usual = if probes { usual.min(LONGEST_PROBE.max(latest)) } else { usual };
+        let sounds = (request.header_timeouts + 1).is_multiple_of(SOUNDING);
+        let probes = (open || host.is_silent() && request.header_timeouts > 0)
+            && !sounds
+            && !matches!(request.site, Site::License | Site::Other);
+        let usual = if probes { usual.min(LONGEST_PROBE.max(latest * 1.5)) } else { usual };
         if request.blocking {
             // The server may hold a blocking reload for three target durations (R18).
             let target = self.playback.target_duration.unwrap_or(Millis::from_secs(6.0));
@@ -79,7 +80,7 @@ impl Engine {
             // Little by little: as long as nothing is answered, the end of a black hole is noticed
             // when the bound is over.
             let longer = (request.bound * 1.5).max(SHORTEST_HELD).max(latest);
-            return if request.header_timeouts > 0 { usual.min(longer) } else { usual };
+            return if request.header_timeouts > 0 && !sounds { usual.min(longer) } else { usual };
         }
         let left = request.started + request.offline + policy.deadline - now;
         // Half of what is buffered, where the other half can pay for a second try, which then has
