@@ -209,6 +209,13 @@ impl Throttle {
         }
     }
 
+    /// What succeeded last ends the mode, if it was the trial: there was no pace that was too fast.
+    pub fn end(&mut self, now: Millis) {
+        if matches!(self.mode, Mode::Ramp) {
+            self.mode = Mode::Off { memory: now };
+        }
+    }
+
     /// An attempt was cancelled, or failed in a way that says nothing of the pace: a trial is
     /// given back.
     pub const fn handle_nothing(&mut self, slot: Slot, _now: Millis) {

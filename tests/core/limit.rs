@@ -474,3 +474,22 @@ fn r13_r47_a_turn_that_comes_early_does_not_undercut_the_floor_of_50_ms() {
         world.finished_at(2);
     }
 }
+
+#[test]
+fn r46_a_host_that_was_down_and_not_too_much_asked_is_back_with_the_trial() {
+    let sent_after_trial = |code: u16| {
+        let mut world = World::new();
+        let refused = status(code).retry_after(5_000.0);
+        let first = world.start(ask(Site::Segment).answers([refused, ok(9.0)]));
+        world.drive_until(100.0);
+        let others: Vec<_> =
+            (0..6).map(|_| world.start(ask(Site::Segment).always(ok(9.0)))).collect();
+        world.drive_until_idle();
+        let trial = world.sent_at(first)[1];
+        let last = others.iter().map(|id| world.sent_at(*id)[0]).fold(0.0, f64::max);
+        assert!(trial >= 5_000.0 && last > trial, "one goes first");
+        last - trial
+    };
+    assert!(sent_after_trial(503) < 1_000.0, "{}", sent_after_trial(503));
+    assert!(sent_after_trial(429) > 3_000.0, "{}", sent_after_trial(429));
+}

@@ -372,7 +372,7 @@ fn r21_a_way_that_is_closed_meanwhile_is_not_taken() {
     let text = ask(Site::TextSegment).streaming();
     let id = world.start(text.answers([
         cut(FILE, 300_000.0),
-        status(503).retry_after(5_000.0),
+        status(500).retry_after(5_000.0),
         whole(FILE),
     ]));
     // While it waits, its host answers the range of another with the whole.

@@ -6,6 +6,7 @@ use super::path::is_held;
 use super::{Action, Engine, Scope};
 use crate::core::breaker::Health;
 use crate::core::catch_up::{CatchUp, OUTAGE};
+use crate::core::classify::FailureClass;
 use crate::core::clock::Millis;
 use crate::core::credential::Credential;
 use crate::core::error::Reason;
@@ -350,11 +351,17 @@ impl Engine {
     /// An attempt was answered with a success.
     pub(super) fn handle_paced_success(&mut self, index: usize, now: Millis) {
         let slots = std::mem::take(&mut self.requests[index].slots);
+        // It was down, and nobody asked too often: catching up has a pace of its own.
+        let cause = self.host(&self.requests[index]).cause;
+        let was_down = cause.is_some_and(|cause| cause.class == FailureClass::ServerBusy);
         for (slot, scope) in slots.into_iter().zip(SCOPES) {
             if let Some(pacer) = self.pacer(index, scope)
                 && pacer.is_on()
             {
                 pacer.handle_success(slot, now);
+                if was_down {
+                    pacer.end(now);
+                }
                 self.actions.push(Action::Changed);
             }
         }
