@@ -209,7 +209,7 @@ impl Throttle {
         }
     }
 
-    /// What succeeded last ends the mode, if it was the trial: there was no pace that was too fast.
+    /// The ramp that a trial has started is not needed: there was no pace that was too fast.
     pub fn end(&mut self, now: Millis) {
         if matches!(self.mode, Mode::Ramp) {
             self.mode = Mode::Off { memory: now };

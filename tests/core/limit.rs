@@ -493,3 +493,15 @@ fn r46_a_host_that_was_down_and_not_too_much_asked_is_back_with_the_trial() {
     assert!(sent_after_trial(503) < 1_000.0, "{}", sent_after_trial(503));
     assert!(sent_after_trial(429) > 3_000.0, "{}", sent_after_trial(429));
 }
+
+#[test]
+fn r46_a_refusal_of_another_kind_ends_no_ramp() {
+    let mut world = World::new();
+    let limited = status(429).retry_after(5_000.0);
+    world.start(ask(Site::Segment).answers([limited, ok(9.0)]));
+    world.drive_until(6_500.0);
+    assert!(world.host(0).throttle.is_some(), "the ramp");
+    world.start(ask(Site::Segment).answers([status(503), ok(9.0)]));
+    world.drive_until(14_000.0);
+    assert!(world.host(0).throttle.is_some(), "a server that failed once is no less limited");
+}

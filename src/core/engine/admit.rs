@@ -17,7 +17,7 @@ use crate::core::request::{Marks, Request, State};
 use crate::core::resume::Ask;
 use crate::core::retry::{Alternatives, Exhausted, Wait, WaitReason, hold_interval};
 use crate::core::site::Site;
-use crate::core::throttle::Throttle;
+use crate::core::throttle::{Slot, Throttle};
 use crate::core::timer::Timer;
 
 /// What the gates say.
@@ -359,7 +359,7 @@ impl Engine {
                 && pacer.is_on()
             {
                 pacer.handle_success(slot, now);
-                if was_down {
+                if was_down && slot.is_some_and(Slot::is_trial) {
                     pacer.end(now);
                 }
                 self.actions.push(Action::Changed);
