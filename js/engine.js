@@ -266,7 +266,7 @@ export class Engine {
 
   /** @param {import('./index.d.ts').LoadRequest} request */
   load = async (request) => {
-    const { url, site, signal, init, optional, purpose, onAttempt, onResponse, onChunk } = request;
+    const { url, site, signal, init, optional, purpose, onAttempt, onResponse } = request;
     const { fetch: own } = this.#options;
     const { fetch: send } = request;
     const transfer = this.#begin({
@@ -276,7 +276,7 @@ export class Engine {
         signal: signal ?? init?.signal,
       }),
       fetch: send ? (input, init) => send(input, init, own ?? fetch) : own,
-      streaming: onChunk !== undefined,
+      streaming: false,
       keepsRefusal: false,
       observer: {
         sent: (number, at) => attempt(() => onAttempt?.({ attempt: number, at })),

@@ -652,7 +652,11 @@ export interface LoadRequest<Type extends keyof LoadTypes = keyof LoadTypes> {
   onResponse?(info: { response: Response; at: number }): void;
   /** `total` is 0 where it is unknown; `loaded` starts over with a new attempt. */
   onProgress?(info: { loaded: number; total: number; at: number }): void;
-  /** Takes the chunks as they come; a body that breaks after the first one is an error. */
+  /**
+   * Takes the chunks as they come, each byte once: of a body that has to start over those that were
+   * taken are compared, and one that has changed is an error of the class `changed`. They are views of
+   * what `data` is made from: not to be written to, nor transferred.
+   */
   onChunk?(chunk: Uint8Array): void;
 }
 

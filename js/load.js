@@ -2,6 +2,7 @@
 /** A whole body, from the chunks of however many attempts it takes. */
 import { concat } from './bytes.js';
 import { attempt } from './attempt.js';
+import { requestError } from './errors.js';
 import { entryOf } from './resource.js';
 import { RESTART } from './transfer.js';
 
@@ -13,16 +14,24 @@ export async function load(transfer, { responseType = 'arraybuffer', onProgress,
   /** @type {Uint8Array[]} */
   let chunks = [];
   let loaded = 0;
+  /** What was passed on before the body started over: the same has to come again. */
+  let given = new Uint8Array();
   for (;;) {
     const chunk = await transfer.read(Infinity);
-    if (chunk === null) break;
     if (chunk === RESTART) {
+      if (onChunk && loaded > given.length) given = concat(chunks);
+      // Who has taken the memory along has left nothing to compare.
+      if (given.length < loaded && onChunk) throw differs(transfer);
       chunks = [];
       loaded = 0;
     } else {
-      loaded += chunk.byteLength;
-      if (onChunk) attempt(() => onChunk(chunk));
-      else chunks.push(chunk);
+      const again = given.subarray(loaded, chunk ? loaded + chunk.length : undefined);
+      if (again.some((byte, i) => byte !== chunk?.[i])) throw differs(transfer);
+      if (!chunk) break;
+      chunks.push(chunk);
+      loaded += chunk.length;
+      const fresh = chunk.subarray(again.length);
+      if (onChunk && fresh.length) attempt(() => onChunk(fresh));
     }
     const at = performance.now();
     attempt(() => onProgress?.({ loaded, total: totalOf(transfer.response, loaded), at }));
@@ -39,6 +48,23 @@ export async function load(transfer, { responseType = 'arraybuffer', onProgress,
       return entryOf(sentTo)?.nextHopProtocol || 'unknown';
     },
   };
+}
+
+/**
+ * Of a body that started over other bytes came than were passed on already.
+ *
+ * @param {import('./transfer.js').Transfer} transfer
+ */
+function differs(transfer) {
+  const { attempts, startedAt, shown: url } = transfer;
+  const { site } = transfer.request;
+  const elapsed = performance.now() - startedAt;
+  const error = requestError({
+    ...{ class: 'changed', reason: 'released', status: 0, svta: 3007 },
+    ...{ site, url, attempts, elapsed },
+  });
+  transfer.cancel(error);
+  return error;
 }
 
 /**

@@ -359,7 +359,8 @@ function createLoader(engine, warn, transport) {
       const answer = {
         // An empty URL, as of a synthetic response, makes hls.js throw when it resolves against it.
         url: url || context.url,
-        data: isPlain ? withoutOffers(data) : data,
+        // In pieces it has it already.
+        data: flush ? new ArrayBuffer(0) : isPlain ? withoutOffers(data) : data,
         code: status,
       };
       callbacks.onSuccess(answer, stats, context, response);

@@ -322,8 +322,8 @@ function send(seat, mark, [uri, request, type, onProgress, onHeaders, config]) {
   let thrown;
   /** The last answer that was none. `shown` is the status that the engine was told. @type {{ shown: number, response: Response, text: Promise<string | null> } | undefined} */
   let refusal;
-  /** @type {Uint8Array<ArrayBuffer>[]} */
-  const chunks = [];
+  /** Whether Shaka was given bytes ahead of the end, and when it will have taken them. */
+  let isFed = false;
   /** @type {Promise<unknown>} */
   let fed = Promise.resolve();
 
@@ -470,7 +470,7 @@ function send(seat, mark, [uri, request, type, onProgress, onHeaders, config]) {
       },
       onChunk: streamDataCallback
         ? (chunk) => {
-            chunks.push(/** @type {Uint8Array<ArrayBuffer>} */ (chunk));
+            isFed = true;
             fed = fed.then(() => streamDataCallback(chunk));
           }
         : undefined,
@@ -498,16 +498,15 @@ function send(seat, mark, [uri, request, type, onProgress, onHeaders, config]) {
     for (let nth = 0; ; nth++) {
       const loading = load(places[nth], nth);
       const loaded = await loading.catch((error) => {
-        const mayMove = nth < places.length - 1 && !chunks.length && !isAborted;
+        const mayMove = nth < places.length - 1 && !isFed && !isAborted;
         if (!mayMove || error instanceof ShakaError) throw error;
       });
       if (!loaded) continue;
       await fed;
-      const { status, timing, url } = loaded;
+      const { data, status, timing, url } = loaded;
       const headers = fieldsOf(loaded.headers);
       const fromCache = Boolean(headers['x-shaka-from-cache']);
       const timeMs = timing.end - timing.start;
-      const data = chunks.length ? await new Blob(chunks).arrayBuffer() : loaded.data;
       if (type === MANIFEST && method === 'GET') seat.seen.add(keyOf(uri));
       if (isSampled && !fromCache) onProgress(timeMs, data.byteLength, 0);
       return { uri: url || sent.uris[0], data, status, headers, timeMs, fromCache };

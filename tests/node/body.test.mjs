@@ -92,11 +92,39 @@ describe('a body that is', { concurrency: true }, () => {
       assert.equal(server.seen(path).length, 1);
 
       server.on(path, ok(MEDIA), lose(MEDIA, PART), ok(MEDIA));
-      let released = 0;
-      const onChunk = (/** @type {Uint8Array} */ chunk) => void (released += chunk.byteLength);
-      const second = await failureOf(engine.load({ url, onChunk }));
-      assert.equal(second.code, code);
-      assert.equal(released, PART);
+      /** @type {Uint8Array[]} */
+      const chunks = [];
+      const { data, attempts } = await engine.load({ url, onChunk: (chunk) => chunks.push(chunk) });
+      assert.equal(attempts, 2);
+      assert.deepEqual(Buffer.concat(chunks), MEDIA, 'each byte came once');
+      assert.deepEqual(bytes(data), MEDIA);
+    });
+
+    test(`${how}, and others come in its place: who takes chunks is given none of them`, async (t) => {
+      const engine = await engineFor(t, { stallTimeout: 300 });
+      const changed = Buffer.from(MEDIA);
+      changed[PART - 1] ^= 1;
+      for (const other of [changed, MEDIA.subarray(0, PART - 1)]) {
+        const url = server.on(`/${name}-${other.length}.mp4`, lose(MEDIA, PART), ok(other));
+        /** @type {Uint8Array[]} */
+        const chunks = [];
+        const loading = engine.load({ url, onChunk: (chunk) => chunks.push(chunk) });
+        const error = await failureOf(loading);
+        assert.equal(error.code, 'CHANGED');
+        assert.equal(error.reason, 'released');
+        assert.equal(error.attempts, 2);
+        assert.deepEqual(Buffer.concat(chunks), MEDIA.subarray(0, PART));
+      }
+    });
+
+    test(`${how}, twice, the second time sooner: who takes chunks is given each byte once`, async (t) => {
+      const engine = await engineFor(t, { stallTimeout: 300 });
+      const path = `/twice-${name}.mp4`;
+      const url = server.on(path, lose(MEDIA, PART), lose(MEDIA, PART / 2), ok(MEDIA));
+      /** @type {Uint8Array[]} */
+      const chunks = [];
+      await engine.load({ url, onChunk: (chunk) => chunks.push(chunk) });
+      assert.deepEqual(Buffer.concat(chunks), MEDIA);
     });
 
     test(`${how} before its first byte: a streaming reader never learns of it`, async (t) => {
