@@ -1,9 +1,10 @@
 // @ts-check
 /**
- * When a level is given up that gives nothing: hls.js has one segment of it under way at a time, so nothing
- * else tells whether the level is broken or its host. Loaded by `hls.js` once an attempt has failed.
+ * When a load of a level that gives nothing is given up: hls.js has one segment of it under way at a time,
+ * so nothing else tells whether the level is broken or its host. Loaded by `hls.js` once an attempt has
+ * failed.
  */
-import { bufferAhead } from './shared.js';
+import { bufferAhead, hostOf } from './shared.js';
 
 /** How often it is looked at. */
 const WATCH_MS = 1_000;
@@ -33,12 +34,14 @@ const MOST_PATIENCE_MS = 15_000;
  * @param {Levels} its
  * @param {object} load
  * @param {import('../index.d.ts').Site} load.site
+ * @param {any} load.frag
+ * @param {any} load.part
  * @param {{ loaded: number }} load.stats
  * @param {number} load.last when its last byte came, or when it began
  * @param {(silent: number) => void} leave
  * @returns {ReturnType<typeof setInterval>} to be cleared at its end
  */
-export function watchLevel(its, { site, stats, last }, leave) {
+export function watchLevel(its, { site, frag, part, stats, last }, leave) {
   let most = 0;
   return setInterval(() => {
     const now = performance.now();
@@ -48,9 +51,30 @@ export function watchLevel(its, { site, stats, last }, leave) {
       last = now;
     }
     const silent = now - last;
+    if (silent >= WATCH_MS && frag && isElsewhere(its.hls, frag)) {
+      // As hls.js's own bandwidth rule takes a load back: its level stays, and is asked anew.
+      frag.abortRequests();
+      its.hls.trigger('hlsFragLoadEmergencyAborted', { frag, part, stats });
+      return;
+    }
     if (globalThis.navigator?.onLine === false || silent < patience(its, silent)) return;
     if (hasWayOut(its, site)) leave(Math.round(silent));
   }, WATCH_MS);
+}
+
+/**
+ * Whether hls.js, which goes on waiting for what it has asked for, has the same from another host by now:
+ * its audio has failed first, and taken the level along.
+ *
+ * @param {any} hls
+ * @param {any} frag
+ */
+function isElsewhere(hls, { level, sn, url }) {
+  const { fragments = [] } = hls.levels[level]?.details ?? {};
+  const [first] = fragments;
+  const isIt = (/** @type {any} */ one) => one.sn === sn;
+  const now = sn === 'initSegment' ? first?.initSegment : (fragments.find(isIt) ?? first);
+  return Boolean(now) && hostOf(now.url) !== hostOf(url);
 }
 
 /** In milliseconds. @param {Levels} its @param {number} silent */

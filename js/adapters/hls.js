@@ -389,7 +389,9 @@ function createLoader(engine, warn, transport) {
         const { levels } = player;
         if (!levels || !isOfLevel(context)) return;
         const { watchLevel } = await import('./hls-patience.js');
-        if (!this.#settled) this.#watch = watchLevel(levels, { site, stats, last }, expire);
+        const { frag, part } = /** @type {AnyContext} */ (context);
+        const its = { site, frag, part, stats, last };
+        if (!this.#settled) this.#watch = watchLevel(levels, its, expire);
       };
       /** @type {import('./hls-attempt.js').Way} */
       let way = { url: context.url };
