@@ -93,6 +93,8 @@ export async function launchChromium() {
     '--disable-quic',
     '--disable-background-networking',
     '--autoplay-policy=no-user-gesture-required',
+    // Further names of the labs.
+    '--host-resolver-rules=MAP a.test 127.0.0.1, MAP b.test 127.0.0.1',
   ];
   return chromium.launch({ executablePath: findChromium(), args });
 }

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { after as afterwards, answer, ok } from '../node/server.mjs';
+import { atHosts } from '../bench/faults/streams.mjs';
 import { PAGES, shared, startBrowser } from './fixture.mjs';
 
 /** @typedef {import('./pages/hls-player.js').How} How */
@@ -68,11 +69,12 @@ after(() => browser?.close());
  *
  * @param {{ after(fn: () => Promise<void>): void }} t
  * @param {{ version?: Version, rules?: Rule[], file?: string, url?: string, how?: How,
- *   page?: PageOptions, ready?: boolean, link?: import('../lab/session.mjs').LinkOptions }} options
+ *   page?: PageOptions, ready?: boolean, link?: import('../lab/session.mjs').LinkOptions,
+ *   rewrite?: import('../lab/session.mjs').Rewrite }} options
  *   `ready`: once the engine has its module, or has failed open
  */
 async function play(t, { version = '1.7', rules, file = 'pinned.m3u8', url, how, ready, ...more }) {
-  const session = lab.createSession({ rules, link: more.link });
+  const session = lab.createSession({ rules, link: more.link, rewrite: more.rewrite });
   const imports = importsOf(version);
   const opened = await browser.open({ imports, script: `${PAGES}hls-player.js`, ...more.page });
   t.after(opened.close);
@@ -211,6 +213,32 @@ for (const version of VERSIONS) {
       const { jumps } = await reaches(7);
       assert.deepEqual(jumps, []);
       assert.ok(session.log.some(({ file }) => /^(low|mid)-03/.test(file)));
+    });
+
+    test('leaves a host for good, whichever of audio and video fails there first', async (t) => {
+      const late = { act: 'stallHeaders', ms: 'inf', nth: 1 };
+      const policy = { attempts: 3, headersTimeout: 1000, firstHeadersTimeout: 1000 };
+      const ways = ['audio', 'mid'].map(async (first) => {
+        const other = first === 'audio' ? 'mid' : 'audio';
+        const at = { host: '^a\\.test' };
+        const refuses = { ...at, act: 'status', status: 502 };
+        const { session, reaches } = await play(t, {
+          version,
+          rules: /** @type {Rule[]} */ ([
+            { ...at, match: `^${other}-0[4-9]`, ...late },
+            { match: `^(audio|mid)-0[4-9]`, ...refuses },
+          ]),
+          rewrite: atHosts('a.test', 'b.test'),
+          how: { config: SHORT, engine: hasty(policy) },
+        });
+        await reaches(8);
+        const from = (/** @type {RegExp} */ name, /** @type {string} */ host) =>
+          session.log.filter((one) => name.test(one.file) && one.host === host).length;
+        assert.ok(from(/^mid-0[4-9]/, 'b.test') >= 3);
+        assert.ok(from(/^audio-0[4-9]/, 'b.test') >= 3);
+        assert.equal(from(/-0[6-9]/, 'a.test'), 0);
+      });
+      await Promise.all(ways);
     });
 
     test('skips a hole that every level has', async (t) => {

@@ -118,6 +118,24 @@ for (const version of [4, 5]) {
       assert.equal(times(session, /^mid-20/), 1);
     });
 
+    test('a body that is cut without a word goes on behind what Shaka was fed of it', async () => {
+      const session = lab.createSession({
+        rules: [
+          { match: '^(mid|audio)-0[37]', nth: 1, act: 'truncateSilent', at: 0.5 },
+          { match: '^mid-05', nth: [1, 2], act: 'truncateSilent', at: 0.7 },
+        ],
+      });
+      const config = { ...CONFIG, streaming: { ...STREAMING, lowLatencyMode: true } };
+      const setup = { engine, config, from: 2 };
+      const { events, ranges } = await playAll(version, session.url('pinned.mpd'), setup);
+      const isError = (/** @type {any[]} */ [name]) => name === 'error';
+      assert.deepEqual(events.filter(isError), []);
+      assert.equal(ranges.length, 1);
+      assert.ok(ranges[0].end > 39);
+      assert.equal(times(session, /^mid-0[37]/), 4);
+      assert.equal(times(session, /^mid-05/), 3);
+    });
+
     test('where there is nothing to turn to, an outage is waited out', async () => {
       /** @type {import('../lab/rules.mjs').Rule} */
       const rule = { match: '^mid-05', nth: [1, 2, 3, 4], act: 'status', status: 503 };
