@@ -37,16 +37,15 @@ const row = (headers, stall, attempts, base, cap, deadline, maxWait = LONG_WAIT,
     ...rest,
   });
 
-const media = row(8, 5, 4, 0.4, 3, 15);
 const key = row(8, 5, 3, 0.5, 4, 15, 15_000);
 
 /** @type {Readonly<Record<import('./index.d.ts').Site, Readonly<SitePolicy>>>} */
 export const DEFAULT_SITES = Object.freeze({
-  manifest: row(10, 10, 6, 1, 8, 60, LONG_WAIT, { firstHeadersTimeout: 3500 }),
+  manifest: row(10, 6, 6, 0.5, 8, 60, LONG_WAIT, { firstHeadersTimeout: 3500 }),
   playlist: row(10, 8, 3, 0.5, 4, 20, 20_000),
   'playlist-reload': row(10, 8, 3, 0.5, 4, 20),
-  init: media,
-  segment: media,
+  init: row(6, 5, 4, 0.4, 3, 15),
+  segment: row(8, 5, 4, 0.4, 3, 15),
   key,
   license: row(15, 10, 3, 1, 4, 20, 20_000, REJECT),
   certificate: row(8, 5, 3, 0.5, 4, 15, 15_000, REJECT),

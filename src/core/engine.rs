@@ -54,6 +54,9 @@ const FLOW: Millis = Millis::new(1_000.0);
 /// So many requests at a time need no room for more.
 const FEW: usize = 4;
 
+/// How much of the time that a segment took still counts after the next one, which may be of audio.
+const FADES: f64 = 0.75;
+
 /// How long a refusal may be looked at.
 const LOOK: Millis = Millis::new(1_000.0);
 
@@ -197,9 +200,7 @@ impl Engine {
         let ResponseFacts { status, representation, retry_after, limited, expiry } = response;
         let Request { host, ask, .. } = self.requests[index];
         let is_missing = status == 416 && matches!(ask, Ask::Part(..));
-        if success {
-            self.pace_catch_up(index, now);
-        }
+        let catches_up = success && self.pace_catch_up(index, now);
         if !self.requests[index].blocking {
             let took = now - self.requests[index].since;
             let site = self.requests[index].site;
@@ -227,7 +228,7 @@ impl Engine {
             // The host is alive, and its body may take long.
             self.report_health(index, Evidence::Success, false, now);
         }
-        self.handle_paced_success(index, now);
+        self.handle_paced_success(index, catches_up, now);
         let stall_timeout = self.config.site(self.requests[index].site).stall_timeout;
         let Fit { skip, take, .. } = fit;
         let request = &mut self.requests[index];
@@ -541,7 +542,8 @@ impl Engine {
     fn succeed(&mut self, index: usize, now: Millis) {
         let Request { site, host, ref state, .. } = self.requests[index];
         if let (Site::Segment, State::Body(body)) = (site, state) {
-            self.hosts[host as usize].took = now - body.first_at;
+            let host = &mut self.hosts[host as usize];
+            host.took = (now - body.first_at).max(host.took * FADES);
         }
         self.report_health(index, Evidence::Success, false, now);
         self.sample(index);

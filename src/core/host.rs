@@ -36,7 +36,7 @@ pub(super) struct Host {
     pub(super) burst: OpaqueBurst,
     /// How playback catches up after its last outage.
     pub(super) catch_up: Option<CatchUp>,
-    /// How long the body of its last segment took.
+    /// How long the bodies of its last segments took, the longest of them.
     pub(super) took: Millis,
     /// What it advises.
     pub(super) advice: Standing,

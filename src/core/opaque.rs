@@ -9,6 +9,9 @@ const BURST: usize = 3;
 /// The span of a burst.
 const WINDOW: Millis = Millis::new(10_000.0);
 
+/// What fails together, as the first requests of a player do, fails once.
+const TOGETHER: Millis = Millis::new(50.0);
+
 /// For so long an answer proves that the network is well, and a burst that the next failure is
 /// one more of it: a trial comes alone.
 const PROOF: Millis = Millis::new(30_000.0);
@@ -38,9 +41,12 @@ impl OpaqueBurst {
             *self = Self::default();
             return false;
         }
-        let burst = self.earlier.iter().all(|at| at.is_within(WINDOW, now));
-        self.earlier.copy_within(..BURST - 2, 1);
-        self.earlier[0] = Last::at(now);
+        let together = self.earlier[0].is_within(TOGETHER, now);
+        let burst = !together && self.earlier.iter().all(|at| at.is_within(WINDOW, now));
+        if !together {
+            self.earlier.copy_within(..BURST - 2, 1);
+            self.earlier[0] = Last::at(now);
+        }
         let proves = |at: Option<Millis>| at.is_some_and(|at| now - at < PROOF);
         let throttled =
             (burst || self.seen_at.is_within(PROOF, now)) && (proves(elsewhere) || proves(here));
@@ -69,8 +75,14 @@ mod tests {
     #[test]
     fn r46_three_failures_within_ten_seconds_are_a_burst() {
         assert_eq!(judged(&[1.0, 2.0, 3.0]), [false, false, true]);
-        assert_eq!(judged(&[1.0, 1.0, 10.9]), [false, false, true]);
+        assert_eq!(judged(&[1.0, 1.1, 10.9]), [false, false, true]);
         assert_eq!(judged(&[1.0, 5.0, 11.0]), [false, false, false]);
+    }
+
+    #[test]
+    fn r46_what_fails_together_fails_once() {
+        assert_eq!(judged(&[1.0, 1.01, 1.02, 1.03]), [false; 4]);
+        assert_eq!(judged(&[1.0, 1.01, 2.0, 2.01, 3.0]), [false, false, false, false, true]);
     }
 
     #[test]

@@ -174,11 +174,12 @@ impl Site {
         match self {
             Self::Manifest => SitePolicy {
                 first_headers_timeout: Millis::new(3_500.0),
-                ..row(10.0, 10.0, 6, 1.0, 8.0, 60.0, LONG_WAIT)
+                ..row(10.0, 6.0, 6, 0.5, 8.0, 60.0, LONG_WAIT)
             },
             Self::Playlist => row(10.0, 8.0, 3, 0.5, 4.0, 20.0, 20.0),
             Self::PlaylistReload => row(10.0, 8.0, 3, 0.5, 4.0, 20.0, LONG_WAIT),
-            Self::Init | Self::Segment => row(8.0, 5.0, 4, 0.4, 3.0, 15.0, LONG_WAIT),
+            Self::Init => row(6.0, 5.0, 4, 0.4, 3.0, 15.0, LONG_WAIT),
+            Self::Segment => row(8.0, 5.0, 4, 0.4, 3.0, 15.0, LONG_WAIT),
             Self::Key => row(8.0, 5.0, 3, 0.5, 4.0, 15.0, 15.0),
             // A license request may be good for one use only: two retries, and no hold.
             Self::Certificate => SitePolicy {

@@ -237,7 +237,7 @@ fn r46_a_trial_that_is_refused_blocks_again_for_longer() {
     let sent = world.sent_at(id);
     let gaps: Vec<_> = sent.windows(2).map(|pair| pair[1] - pair[0] - 20.0).collect();
     assert!((1_000.0..=1_200.0).contains(&gaps[0]), "{gaps:?}");
-    assert!(gaps[1] >= 4_000.0 && gaps[2] >= 6_000.0, "{gaps:?}");
+    assert!(gaps[1] >= 2_000.0 && gaps[2] >= 4_000.0, "{gaps:?}");
 }
 
 #[test]
@@ -389,11 +389,11 @@ fn r46_a_burst_of_instant_failures_is_a_limit_while_the_network_is_known_to_be_w
     world.drive_until(1_000.0);
     for _ in 0..2 {
         world.start(opaque());
+        world.drive_until(world.now + 60.0);
     }
-    world.drive_until(1_030.0);
     assert_eq!(world.host(0).throttle, None);
     world.start(opaque());
-    world.drive_until(1_060.0);
+    world.drive_until(world.now + 60.0);
     assert!(world.host(0).throttle.is_some());
     let queued = world.start(ask(Site::Segment));
     assert_eq!(world.sent_at(queued).len(), 0);

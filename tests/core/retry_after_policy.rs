@@ -169,7 +169,7 @@ fn a_host_that_is_back_does_not_hurry_a_limit_of_rate() {
     world.start(ask(Site::Playlist).always(ok(9.0).after(5.0)));
     world.drive_until_idle();
     let sent = world.sent_at(id);
-    assert!(sent[1] >= 2.0 * SECOND, "{sent:?}");
+    assert!(sent[1] >= SECOND, "{sent:?}");
 }
 
 #[test]
@@ -179,6 +179,6 @@ fn without_a_named_time_a_limit_of_rate_waits_four_times_as_long_and_never_lucki
         let id = world.start(ask(Site::Manifest).answers([status(429), ok(9.0)]));
         world.drive_until_idle();
         let wait = world.sent_at(id)[1] - 20.0;
-        assert!((2.0 * SECOND..=4.0 * SECOND).contains(&wait), "{wait}");
+        assert!((SECOND..=2.0 * SECOND).contains(&wait), "{wait}");
     }
 }

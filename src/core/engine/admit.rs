@@ -150,8 +150,8 @@ impl Engine {
         host.catch_up.map_or(now, |pace| pace.next_at(buffer, host.took * 1.5, now))
     }
 
-    /// The headers of a success came: whether catching up begins, or may go on faster.
-    pub(super) fn pace_catch_up(&mut self, index: usize, now: Millis) {
+    /// The headers of a success came: catching up begins, which is told, or may go on faster.
+    pub(super) fn pace_catch_up(&mut self, index: usize, now: Millis) -> bool {
         let request = &self.requests[index];
         let (site, took) = (request.site, now - request.since);
         let refused = request.last_failure.is_some() && now - request.started >= OUTAGE;
@@ -162,11 +162,14 @@ impl Engine {
             && let Some(buffer) = buffer
         {
             host.catch_up = Some(CatchUp::new(buffer, usual, self.dice.f64(), now));
-        } else if site == Site::Segment
+            return true;
+        }
+        if site == Site::Segment
             && let Some(pace) = &mut host.catch_up
         {
             pace.handle_answer(took, now);
         }
+        false
     }
 
     /// An attempt is not sent yet. Where that takes longer than the ladder, the ladder is spent.
@@ -348,12 +351,15 @@ impl Engine {
         }
     }
 
-    /// An attempt was answered with a success.
-    pub(super) fn handle_paced_success(&mut self, index: usize, now: Millis) {
+    /// An attempt was answered with a success, with which catching up may begin.
+    pub(super) fn handle_paced_success(&mut self, index: usize, catches_up: bool, now: Millis) {
         let slots = std::mem::take(&mut self.requests[index].slots);
         // It was down, and nobody asked too often: catching up has a pace of its own.
-        let cause = self.host(&self.requests[index]).cause;
-        let was_down = cause.is_some_and(|cause| cause.class == FailureClass::ServerBusy);
+        let was_down = match self.host(&self.requests[index]).cause.map(|cause| cause.class) {
+            Some(FailureClass::ServerBusy) => true,
+            Some(FailureClass::RateLimited) | None => false,
+            Some(_) => catches_up,
+        };
         for (slot, scope) in slots.into_iter().zip(SCOPES) {
             if let Some(pacer) = self.pacer(index, scope)
                 && pacer.is_on()
