@@ -36,6 +36,8 @@ import { siteFinder } from './sw-sites.js';
 const HOLD_LIMIT = 60_000;
 /** How long a report of playback counts, in milliseconds: its page may be gone. */
 const REPORT_COUNTS = 10_000;
+/** A player waits behind a worker, and its segments are as long as Apple's authoring rules want them. */
+const ASSUMED = { targetDuration: 6 };
 
 /** @param {Pick<typeof import('./index.d.ts'), 'createEngine' | 'withRetry'>} holdfast */
 export const serving =
@@ -50,7 +52,13 @@ export const serving =
     const scope = /** @type {Scope} */ (/** @type {unknown} */ (globalThis));
     /** @type {Engine | undefined} */
     let made;
-    const engine = () => (made ??= createEngine(own));
+    const engine = () => {
+      if (!made) {
+        made = createEngine(own);
+        made.reportPlayback(ASSUMED);
+      }
+      return made;
+    };
     const answer = answering(engine, withRetry, () => own.fetch ?? fetch);
     const find = siteFinder();
     let isOver = false;
@@ -84,7 +92,7 @@ export const serving =
       if (holdfast === 'playback') {
         engine().reportPlayback(report);
         clearTimeout(timer);
-        timer = setTimeout(() => engine().reportPlayback({}), REPORT_COUNTS);
+        timer = setTimeout(() => engine().reportPlayback(ASSUMED), REPORT_COUNTS);
       } else if (holdfast === 'state') {
         const { state, log } = engine();
         event.ports[0]?.postMessage({ state, log: log() });

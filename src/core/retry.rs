@@ -288,20 +288,24 @@ pub(super) const fn holds(mode: Exhausted, alternatives: Alternatives, beside: u
     }
 }
 
-/// How long after exhaustion the slow ladder is still brisk.
+/// How long after exhaustion the slow ladder is still brisk, where a player is known to wait.
 const BRISK: Millis = Millis::new(10_000.0);
+
+/// The target duration where nobody has told of one.
+const USUAL: Millis = Millis::new(5_000.0);
 
 /// The interval of a host's slow ladder, and of its probes while playback has nowhere else to go
 /// (R41): half a segment at first, because most outages end within seconds and somebody is
 /// watching a spinner; later a whole one, which asks no more of the server than steady play.
 /// `target` is the target duration, if known; `held` how long it has been slow.
 pub(super) fn hold_interval(target: Option<Millis>, reload: bool, held: Millis) -> Millis {
-    let target = target.unwrap_or(Millis::new(4_000.0));
+    let is_watched = target.is_some();
+    let target = target.unwrap_or(USUAL);
     if reload {
         // A playlist is never read more often than its target duration (RFC 8216 6.3.4).
         return target.clamp(Millis::new(1_000.0), Millis::new(10_000.0)) * (1.0 / 0.85);
     }
-    if held < BRISK {
+    if is_watched && held < BRISK {
         (target * 0.5).clamp(Millis::new(750.0), Millis::new(3_000.0))
     } else {
         target.clamp(Millis::new(2_000.0), Millis::new(10_000.0))

@@ -219,7 +219,7 @@ pub(super) const SHORTEST_WAIT: Millis = Millis::new(1_000.0);
 /// no other less than this,
 pub(super) const SHORTEST_LAST: Millis = Millis::new(300.0);
 /// no attempt of a hold less than this,
-pub(super) const SHORTEST_HELD: Millis = Millis::new(3_000.0);
+pub(super) const SHORTEST_HELD: Millis = Millis::new(2_000.0);
 /// and no reload of a playlist less than this.
 pub(super) const SHORTEST_RELOAD: Millis = Millis::new(4_000.0);
 

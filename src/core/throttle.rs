@@ -21,8 +21,9 @@ const LONGEST: Millis = Millis::new(300_000.0);
 /// How much jitter is added above a wait that was asked for, as a part of it.
 const ABOVE: f64 = 0.2;
 
-/// Who names a wait twice over is asked again after that, or after this long where our own wait is as
-/// long: who refuses trials is tried no more seldom than it says itself.
+/// Who names a wait twice over is asked again after that, with this much more jitter, or after this
+/// long where our own wait is as long: who refuses trials is tried no more seldom than it says itself.
+const MORE: f64 = 0.1;
 const ENOUGH: Millis = Millis::new(6_000.0);
 
 /// The pace that the mode begins with at least, in requests/s.
@@ -173,7 +174,9 @@ impl Throttle {
         let own = equal_jitter(own, unit);
         let wait = match asked {
             // What was asked for was waited for, and was not enough.
-            Some(asked) if self.refused > 0 => asked.max(own.min(ENOUGH)),
+            Some(asked) if self.refused > 0 => {
+                (asked + (asked * (MORE * unit)).min(ENOUGH * MORE)).max(own.min(ENOUGH))
+            }
             Some(asked) => asked,
             None => own,
         };

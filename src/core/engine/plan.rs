@@ -77,9 +77,10 @@ impl Engine {
             return usual;
         }
         if request.exhausted.is_some() {
-            // Little by little: as long as nothing is answered, the end of a black hole is noticed
-            // when the bound is over.
-            let longer = (request.bound * 1.5).max(SHORTEST_HELD).max(latest);
+            // Little by little, and less so where nothing is answered at all: the end of a black hole
+            // is noticed when the bound is over.
+            let growth = if host.is_silent() { 1.25 } else { 1.5 };
+            let longer = (request.bound * growth).max(SHORTEST_HELD).max(latest);
             return if request.header_timeouts > 0 && !sounds { usual.min(longer) } else { usual };
         }
         let left = request.started + request.offline + policy.deadline - now;
