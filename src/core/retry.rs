@@ -311,3 +311,43 @@ pub(super) fn hold_interval(target: Option<Millis>, reload: bool, held: Millis) 
         target.clamp(Millis::new(2_000.0), Millis::new(10_000.0))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(target: Option<f64>, reload: bool, held: f64) -> f64 {
+        hold_interval(target.map(Millis::new), reload, Millis::new(held)).get()
+    }
+
+    #[test]
+    fn where_nobody_has_told_of_a_target_duration_it_is_five_seconds_from_the_beginning() {
+        for held in [0.0, 9_999.0, 10_000.0, 600_000.0] {
+            assert_eq!(interval(None, false, held), 5_000.0, "{held}");
+        }
+    }
+
+    #[test]
+    fn a_player_that_waits_has_half_a_target_duration_for_ten_seconds_and_then_the_whole() {
+        for (target, half, whole) in [
+            (1_000.0, 750.0, 2_000.0),
+            (4_000.0, 2_000.0, 4_000.0),
+            (5_000.0, 2_500.0, 5_000.0),
+            (20_000.0, 3_000.0, 10_000.0),
+        ] {
+            for (held, expected) in [(0.0, half), (9_999.0, half), (10_000.0, whole)] {
+                assert_eq!(interval(Some(target), false, held), expected, "{target} after {held}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_playlist_is_never_read_more_often_than_its_target_duration_whatever_the_dice_say() {
+        for held in [0.0, 600_000.0] {
+            for (target, least) in [(Some(4_000.0), 4_000.0), (None, 5_000.0)] {
+                let shortest = 0.85 * interval(target, true, held);
+                assert!((shortest - least).abs() < 1e-6, "{shortest} for {target:?}");
+            }
+        }
+    }
+}

@@ -1,8 +1,8 @@
 //! Catching up after an outage: the buffer grows by little more than is played.
 
-use holdfast::core::{LogEvent, Site};
+use holdfast::core::{Entry, LogEvent, Site};
 
-use crate::common::{World, ask, ok, status};
+use crate::common::{Part, World, ask, ok, status};
 
 const TARGET: f64 = 4_000.0;
 
@@ -84,4 +84,47 @@ fn the_wait_is_in_the_log_with_its_reason_and_costs_no_time_of_the_ladder() {
     assert_eq!(wait, Some((12, true)));
     assert_eq!(world.exhaustions(id), [], "the ladder of 15 s begins after the wait");
     world.finished_at(id);
+}
+
+/// How long the next segment waits with so much buffered, after an outage and segments whose bodies
+/// took so long.
+fn wait_after(bodies: &[f64], buffer: f64) -> f64 {
+    let mut world = World::new();
+    world.outage(0, 0.0, 20_000.0, status(503));
+    world.playback(Some(0.0), Some(TARGET));
+    let at_once = [Part::Chunk { gap: 0.0, bytes: 9.0 }, Part::End { gap: 0.0 }];
+    world.start(ask(Site::Segment).always(status(200).parts(at_once)));
+    world.drive_until(30_000.0);
+    for gap in bodies {
+        let body = [Part::Chunk { gap: *gap, bytes: 9.0 }, Part::End { gap: 0.0 }];
+        let id = world.start(ask(Site::Segment).always(status(200).parts(body)));
+        world.drive_until(world.now + 2_000.0);
+        world.finished_at(id);
+    }
+    world.playback(Some(buffer), Some(TARGET));
+    let id = world.start(ask(Site::Segment));
+    let waiting = |entry: &&Entry| entry.event == LogEvent::Waiting;
+    world.entries(id).iter().find(waiting).map_or(0.0, |entry| entry.value)
+}
+
+/// How long segments are taken to need after these.
+fn taken(bodies: &[f64]) -> f64 {
+    let instant = vec![0.0; bodies.len()];
+    // What is buffered lasts longer, by the time in which the buffer may grow.
+    let growing = 10_000.0 / (wait_after(bodies, 30_000.0) - wait_after(bodies, 20_000.0));
+    (wait_after(&instant, 20_000.0) - wait_after(bodies, 20_000.0)) * growing / 1.5
+}
+
+#[test]
+fn a_short_segment_takes_a_quarter_off_the_time_that_a_long_one_before_it_took() {
+    for (bodies, expected) in [
+        (vec![1_000.0], 1_000.0),
+        (vec![1_000.0, 50.0], 750.0),
+        (vec![1_000.0, 50.0, 50.0], 562.5),
+        (vec![1_000.0, 800.0], 800.0),
+        (vec![50.0, 1_000.0], 1_000.0),
+    ] {
+        let taken = taken(&bodies);
+        assert!((taken - expected).abs() < 0.01, "{taken} after {bodies:?}");
+    }
 }

@@ -248,6 +248,40 @@ fn a_host_that_is_used_to_take_longer_is_probed_for_as_long() {
     assert!(bounds[2..].iter().all(|bound| *bound >= 7_000.0), "{bounds:?}");
 }
 
+/// The bounds of a request whose attempts all hang, of a host that is used to answer soon. So little
+/// is buffered that the ladder has time for two, and the third is the first of the hold.
+fn held_bounds(meanwhile: impl FnOnce(&mut World)) -> Vec<f64> {
+    let mut world = used_to(20.0);
+    world.playback(Some(4_000.0), None);
+    let wait = ask(Site::Segment).alternatives(Alternatives::None);
+    let id = world.start(wait.always(hang()));
+    meanwhile(&mut world);
+    world.drive_until(world.now + 30_000.0);
+    let held_from = world.exhaustions(id)[0].0;
+    assert_eq!(world.sent_at(id).iter().filter(|at| **at < held_from).count(), 2);
+    bounds(&world, id).split_off(2)
+}
+
+#[test]
+fn where_a_host_has_fallen_silent_the_bounds_of_a_hold_widen_by_a_quarter_from_two_seconds() {
+    let bounds = held_bounds(|_| {});
+    for (nth, bound) in [2_000.0, 2_500.0, 3_125.0].into_iter().enumerate() {
+        assert_near(bounds[nth], bound);
+    }
+}
+
+#[test]
+fn where_a_host_answers_something_the_bounds_of_a_hold_widen_by_half_from_two_seconds() {
+    let bounds = held_bounds(|world| {
+        world.at(world.now + 2_500.0, |world| {
+            world.start(ask(Site::Key).always(status(404)));
+        });
+    });
+    for (nth, bound) in [2_000.0, 3_000.0, 4_500.0].into_iter().enumerate() {
+        assert_near(bounds[nth], bound);
+    }
+}
+
 #[test]
 fn one_that_refuses_some_is_slow_and_not_dead() {
     let mut world = used_to(20.0);

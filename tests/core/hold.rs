@@ -127,6 +127,23 @@ fn the_slow_ladder_asks_about_once_a_segment_and_sooner_at_first() {
 }
 
 #[test]
+fn where_no_player_is_known_to_wait_the_slow_ladder_asks_every_five_seconds_at_once() {
+    for seed in 0..10 {
+        let mut world = World::seeded(seed);
+        let id = world.start(ask(Site::Segment).always(status(500)));
+        world.drive_until(2.0 * MINUTE);
+        let held_from = world.exhaustions(id)[0].0;
+        // A refusal comes after 20 ms.
+        let ended: Vec<f64> = world.sent_at(id).into_iter().map(|at| at + 20.0).collect();
+        let held = ended.windows(2).filter(|pair| pair[0] >= held_from);
+        let gaps: Vec<f64> = held.map(|pair| pair[1] - pair[0] - 20.0).collect();
+        assert!(gaps.len() > 15, "{gaps:?}");
+        let usual = 0.85 * 5_000.0 - 1e-6..=1.15 * 5_000.0;
+        assert!(gaps.iter().all(|gap| usual.contains(gap)), "{gaps:?}");
+    }
+}
+
+#[test]
 fn many_held_requests_ask_a_dead_host_no_more_often_than_a_few() {
     let asked = |count| {
         let mut world = World::new();

@@ -505,3 +505,63 @@ fn r46_a_refusal_of_another_kind_ends_no_ramp() {
     world.drive_until(14_000.0);
     assert!(world.host(0).throttle.is_some(), "a server that failed once is no less limited");
 }
+
+/// Plays three requests that begin to be refused at second 1, and are until `until`, with so much
+/// buffered; the host had answered before. Gives how long the first success came after the first
+/// refusal, and whether the host is limited still when all are through.
+fn limited_after(refusal: &Answer, until: f64, buffer: Option<f64>, seed: u64) -> (f64, bool) {
+    let mut world = World::seeded(seed);
+    world.outage(0, 1_000.0, until, refusal.clone());
+    world.start(ask(Site::Segment));
+    world.drive_until(1_000.0);
+    world.playback(buffer, Some(4_000.0));
+    let mut refused = Vec::new();
+    for _ in 0..3 {
+        refused.push(world.start(ask(Site::Segment).alternatives(Alternatives::None)));
+        world.drive_until(world.now + 80.0);
+    }
+    assert!(world.host(0).throttle.is_some(), "it is taken for a limit");
+    world.drive_until_idle();
+    let ends = refused.iter().map(|id| world.finished_at(*id));
+    // A body takes 50 ms, and a refusal 20.
+    let outage = ends.fold(f64::INFINITY, f64::min) - 50.0 - 1_020.0;
+    (outage, world.host(0).throttle.is_some())
+}
+
+const ENDS: [f64; 5] = [1_500.0, 2_500.0, 3_500.0, 4_500.0, 6_000.0];
+
+#[test]
+fn r46_an_outage_of_three_seconds_that_was_taken_for_a_limit_is_over_with_the_trial() {
+    let mut seen = [0, 0];
+    for seed in 0..20 {
+        for until in ENDS {
+            let (outage, limited) = limited_after(&reject(), until, Some(5_000.0), seed);
+            // A request that began with it has waited a little longer.
+            if !(2_950.0..3_000.0).contains(&outage) {
+                assert_eq!(limited, outage < 3_000.0, "{outage} ms, seed {seed}");
+                seen[usize::from(limited)] += 1;
+            }
+        }
+    }
+    assert!(seen.iter().all(|times| *times > 20), "{seen:?}");
+}
+
+#[test]
+fn r46_the_pace_after_what_was_taken_for_a_limit_stays_where_nobody_tells_of_a_buffer() {
+    for seed in 0..20 {
+        for until in ENDS {
+            assert!(limited_after(&reject(), until, None, seed).1, "{until}, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn r46_the_pace_after_a_429_stays_though_catching_up_begins() {
+    for seed in 0..20 {
+        for (until, buffer) in [(1_500.0, Some(5_000.0)), (6_000.0, Some(5_000.0)), (6_000.0, None)]
+        {
+            let (_, limited) = limited_after(&status(429), until, buffer, seed);
+            assert!(limited, "{until}, {buffer:?}, seed {seed}");
+        }
+    }
+}

@@ -152,6 +152,28 @@ fn r47_a_wait_that_proved_too_short_is_kept_but_not_relied_on() {
     }
 }
 
+/// How long is waited after a trial that was refused with the wait that had been named before.
+fn second_wait(named: f64, unit: f64) -> f64 {
+    let mut throttle = entered(Some(named), unit, 0.0);
+    let now = throttle.next_at(Millis::ZERO);
+    let trial = take(&mut throttle, now);
+    throttle.handle_throttled(trial, Some(at(named)), SPAN, CAP, unit, now);
+    (throttle.next_at(now) - now).as_secs()
+}
+
+#[test]
+fn r47_a_wait_that_is_named_again_has_a_tenth_more_of_jitter_and_is_never_undercut() {
+    for (unit, expected) in [(0.0, 10.0), (0.25, 10.5 * 1.025), (0.5, 11.0 * 1.05)] {
+        assert_near(second_wait(10.0, unit), expected);
+    }
+    for named in [6.0, 10.0, 30.0, 60.0, 300.0] {
+        for unit in [0.0, 0.3, 0.6, 0.9, 0.999] {
+            let wait = second_wait(named, unit);
+            assert!((named..=1.3 * named).contains(&wait), "{wait} s where {named} s were named");
+        }
+    }
+}
+
 #[test]
 fn r46_a_burst_of_refusals_is_one_refusal() {
     let sent = |throttle: &mut Throttle| {

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { answering } from '../../js/sw-answer.js';
 import { workerState } from '../../js/sw-page.js';
+import { serving } from '../../js/sw-serve.js';
 
 const URL_OF_MEDIA = 'https://cdn.example/a.mp4';
 
@@ -96,4 +97,42 @@ test('a page under the worker of somebody else is told that there is none of our
   const told = workerState();
   t.mock.timers.tick(5000);
   assert.equal(await told, undefined);
+});
+
+test('a worker assumes a target duration of 6 s until a page reports, and 10 s after it did last', async (t) => {
+  const usual = Object.getOwnPropertyDescriptor(globalThis, 'addEventListener');
+  /** @type {Map<string, (event: any) => void>} */
+  const listeners = new Map();
+  const value = listeners.set.bind(listeners);
+  Object.defineProperty(globalThis, 'addEventListener', { configurable: true, value });
+  t.after(() => {
+    if (usual) Object.defineProperty(globalThis, 'addEventListener', usual);
+    else Reflect.deleteProperty(globalThis, 'addEventListener');
+  });
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+
+  /** @type {unknown[]} */
+  const reports = [];
+  const reportPlayback = (/** @type {unknown} */ report) => void reports.push(report);
+  const fetch = async () => new Response('media');
+  const createEngine = () => /** @type {any} */ ({ fetch, reportPlayback });
+  serving({ createEngine, withRetry: () => assert.fail('it is no element') })();
+
+  /** @type {Promise<Response> | undefined} */
+  let answer;
+  const respondWith = (/** @type {Promise<Response>} */ given) => void (answer = given);
+  listeners.get('fetch')?.({ request: request(), clientId: 'page', respondWith });
+  assert.equal(await (await answer)?.text(), 'media');
+  assert.deepEqual(reports, [{ targetDuration: 6 }]);
+
+  const report = { bufferAhead: 3, targetDuration: 4 };
+  const data = { holdfast: 'playback', ...report };
+  for (const count of [2, 3]) {
+    listeners.get('message')?.({ data });
+    t.mock.timers.tick(9999);
+    assert.equal(reports.length, count);
+    assert.deepEqual(reports.at(-1), report);
+  }
+  t.mock.timers.tick(1);
+  assert.deepEqual(reports.slice(3), [{ targetDuration: 6 }]);
 });
