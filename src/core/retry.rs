@@ -292,7 +292,7 @@ pub(super) const fn holds(mode: Exhausted, alternatives: Alternatives, beside: u
 const BRISK: Millis = Millis::new(10_000.0);
 
 /// The target duration where nobody has told of one.
-const USUAL: Millis = Millis::new(5_000.0);
+pub(super) const USUAL: Millis = Millis::new(5_000.0);
 
 /// The interval of a host's slow ladder, and of its probes while playback has nowhere else to go
 /// (R41): half a segment at first, because most outages end within seconds and somebody is

@@ -15,7 +15,7 @@ use crate::core::host::Host;
 use crate::core::log::LogEvent;
 use crate::core::request::{Marks, Request, State};
 use crate::core::resume::Ask;
-use crate::core::retry::{Alternatives, Exhausted, Wait, WaitReason, hold_interval};
+use crate::core::retry::{Alternatives, Exhausted, USUAL, Wait, WaitReason, hold_interval};
 use crate::core::site::Site;
 use crate::core::throttle::{Slot, Throttle};
 use crate::core::timer::Timer;
@@ -442,7 +442,7 @@ impl Engine {
 
     /// The target duration, or a usual one.
     pub(super) fn target(&self) -> Millis {
-        self.playback.target_duration.unwrap_or(Millis::from_secs(4.0))
+        self.playback.target_duration.unwrap_or(USUAL)
     }
 }
 
