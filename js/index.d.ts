@@ -654,8 +654,7 @@ export interface LoadRequest<Type extends keyof LoadTypes = keyof LoadTypes> {
   onProgress?(info: { loaded: number; total: number; at: number }): void;
   /**
    * Takes the chunks as they come, each byte once: of a body that has to start over those that were
-   * taken are compared, and one that has changed is an error of the class `changed`. They are views of
-   * what `data` is made from: not to be written to, nor transferred.
+   * taken are compared, and one that has changed is an error of the class `changed`.
    */
   onChunk?(chunk: Uint8Array): void;
 }

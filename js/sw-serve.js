@@ -36,8 +36,8 @@ import { siteFinder } from './sw-sites.js';
 const HOLD_LIMIT = 60_000;
 /** How long a report of playback counts, in milliseconds: its page may be gone. */
 const REPORT_COUNTS = 10_000;
-/** A player waits behind a worker, and its segments are as long as Apple's authoring rules want them. */
-const ASSUMED = { targetDuration: 6 };
+/** A player waits behind a worker; how long its segments are only its page can say. */
+const ASSUMED = { targetDuration: 4 };
 
 /** @param {Pick<typeof import('./index.d.ts'), 'createEngine' | 'withRetry'>} holdfast */
 export const serving =
@@ -90,7 +90,7 @@ export const serving =
     scope.addEventListener('message', (/** @type {Message} */ event) => {
       const { holdfast, ...report } = Object(event.data);
       if (holdfast === 'playback') {
-        engine().reportPlayback(report);
+        engine().reportPlayback({ ...ASSUMED, ...report });
         clearTimeout(timer);
         timer = setTimeout(() => engine().reportPlayback(ASSUMED), REPORT_COUNTS);
       } else if (holdfast === 'state') {

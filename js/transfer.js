@@ -191,8 +191,7 @@ export class Transfer {
       }
       const left = this.#left;
       this.#left = undefined;
-      if (left) return left;
-      const chunk = await body.read(wanted);
+      const chunk = left ?? (await body.read(wanted));
       if (chunk === LOST) {
         // Waits for what is decided: another body, or the verdict.
         if (this.#current === body) this.#expectBody();

@@ -378,6 +378,7 @@ class Load {
   #last = 0;
   /** Bytes so far, and those that dash.js has heard of, and when. */
   #loaded = 0;
+  #isGiven = false;
   #told = 0;
   #toldAt = 0;
 
@@ -431,8 +432,7 @@ class Load {
       (loaded) => this.#answer(loaded, boxes),
       (error) => {
         // What dash.js has been given in part cannot begin anew.
-        const isGiven = this.#with.streamed && this.#loaded > 0;
-        if (error?.code === 'DESTROYED' && !isGiven && this.#settle()) {
+        if (error?.code === 'DESTROYED' && !this.#isGiven && this.#settle()) {
           fallBack(this.#request, this.#response);
         } else this.#refuse(error);
       },
@@ -531,6 +531,7 @@ class Load {
 
   /** @param {ArrayBuffer} data */
   #pass(data) {
+    this.#isGiven = true;
     this.#notify({ data, lengthComputable: false, noTrace: true });
   }
 

@@ -25,6 +25,7 @@ const MOST_PATIENCE_MS = 15_000;
  * @property {any} hls
  * @property {{ targetDuration?: number, live?: boolean }} playlist of the level that was loaded last
  * @property {number} left when one was left, on the clock of `performance.now()`
+ * @property {Set<string>} moved what was taken back, and from which host
  * @property {() => Iterable<Readonly<import('../index.d.ts').RetryState>>} failing requests of the engine
  */
 
@@ -43,6 +44,9 @@ const MOST_PATIENCE_MS = 15_000;
  */
 export function watchLevel(its, { site, frag, part, stats, last }, leave) {
   let most = 0;
+  const host = hostOf((part ?? frag)?.url);
+  // Once: hosts may take turns from one reload to the next.
+  const place = `${frag?.sn} ${host}`;
   return setInterval(() => {
     const now = performance.now();
     // What comes again after a restart is no progress.
@@ -51,7 +55,13 @@ export function watchLevel(its, { site, frag, part, stats, last }, leave) {
       last = now;
     }
     const silent = now - last;
-    if (silent >= WATCH_MS && frag && isElsewhere(its.hls, frag)) {
+    if (
+      silent >= WATCH_MS &&
+      frag &&
+      !its.moved.has(place) &&
+      isElsewhere(its.hls, frag.level, host)
+    ) {
+      its.moved.add(place);
       // As hls.js's own bandwidth rule takes a load back: its level stays, and is asked anew.
       frag.abortRequests();
       its.hls.trigger('hlsFragLoadEmergencyAborted', { frag, part, stats });
@@ -63,18 +73,20 @@ export function watchLevel(its, { site, frag, part, stats, last }, leave) {
 }
 
 /**
- * Whether hls.js, which goes on waiting for what it has asked for, has the same from another host by now:
+ * Whether hls.js, which goes on waiting for what it has asked for, has the level from another host by now:
  * its audio has failed first, and taken the level along.
  *
  * @param {any} hls
- * @param {any} frag
+ * @param {number} level
+ * @param {string} host
  */
-function isElsewhere(hls, { level, sn, url }) {
+function isElsewhere(hls, level, host) {
   const { fragments = [] } = hls.levels[level]?.details ?? {};
-  const [first] = fragments;
-  const isIt = (/** @type {any} */ one) => one.sn === sn;
-  const now = sn === 'initSegment' ? first?.initSegment : (fragments.find(isIt) ?? first);
-  return Boolean(now) && hostOf(now.url) !== hostOf(url);
+  const isThere = (/** @type {any} */ one) => one && hostOf(one.url) === host;
+  return (
+    fragments.length > 0 &&
+    !fragments.some((/** @type {any} */ one) => isThere(one) || isThere(one.initSegment))
+  );
 }
 
 /** In milliseconds. @param {Levels} its @param {number} silent */

@@ -157,13 +157,14 @@ export function attachHls(engine, hls) {
   const player = playerOf(hls.config);
   const failing = () => Object.values(engine.state.retryState);
   /** @type {import('./hls-patience.js').Levels} */
-  const its = (player.levels = { hls, playlist: {}, left: -Infinity, failing });
+  const its = (player.levels = { hls, playlist: {}, left: -Infinity, moved: new Set(), failing });
 
   const follow = watchMedia(report);
   /** @type {Record<string, (event: string, data: any) => void>} */
   const listeners = {
     hlsManifestLoading() {
       its.playlist = {};
+      its.moved.clear();
       hosts = new Set();
       failed.clear();
       declare();
@@ -180,7 +181,8 @@ export function attachHls(engine, hls) {
       report();
     },
     hlsError(_, data) {
-      if (data.type !== 'networkError') return;
+      // What we took back ourselves has not failed.
+      if (data.type !== 'networkError' || data.details === 'aborted') return;
       const now = performance.now();
       failed.set(hostOf(data.response?.url || data.frag?.url || data.url), now);
       if (isOfLevel(data.frag ? data : (data.context ?? {}))) its.left = now;

@@ -452,7 +452,7 @@ function send(seat, mark, [uri, request, type, onProgress, onHeaders, config]) {
         const isNew = input === url && (isFirst || range === own || range === 'bytes=0-');
         if (isNew) {
           const place = places[(nth + count - 1) % places.length];
-          const reason = !isFirst && others ? MOVED : await prepare(place);
+          const reason = !isFirst && others && !isFed ? MOVED : await prepare(place);
           if (reason) {
             // Ends the load from within; this never settles.
             current.abort(reason);

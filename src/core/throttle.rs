@@ -58,6 +58,18 @@ impl Slot {
     }
 }
 
+/// Why a scope is throttled; of several the last one here counts.
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
+pub(super) enum Cause {
+    /// Failures that look like a refusal which a page cannot read.
+    #[default]
+    Guess,
+    /// The server was down, and said when to come back: nobody had asked too often.
+    Busy,
+    /// The server said that it was asked too often.
+    Limit,
+}
+
 /// What a scope that is throttled shows, and tells other tabs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ThrottleState {
@@ -71,6 +83,7 @@ pub struct ThrottleState {
 #[derive(Clone, Debug, Default)]
 pub struct Throttle {
     mode: Mode,
+    cause: Cause,
     /// Tells what was sent before the last refusal, or before a trial was given up.
     generation: u32,
     /// Trials refused in a row.
@@ -121,6 +134,16 @@ impl Throttle {
         }
         self.pace.take(self.rate, now);
         Slot { trial: !matches!(self.mode, Mode::Ramp), generation: self.generation }
+    }
+
+    /// Why the server will be told to have throttled an attempt.
+    pub(super) fn blame(&mut self, cause: Cause) {
+        self.cause = if self.is_on() { self.cause.max(cause) } else { cause };
+    }
+
+    /// Why it is on.
+    pub(super) const fn cause(&self) -> Cause {
+        self.cause
     }
 
     /// The server throttled an attempt, which was sent with `slot`, or without while the mode was
@@ -240,6 +263,7 @@ impl Throttle {
         }
         if !self.is_on() {
             self.generation = self.generation.wrapping_add(1);
+            self.cause = Cause::Limit;
             self.refused = 0;
             self.blocked_until = now;
             self.mode = Mode::Blocked;

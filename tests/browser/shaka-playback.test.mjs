@@ -2,6 +2,7 @@
 /** Shaka Player, 4 and 5, playing real media through faults with Holdfast underneath. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { atHosts } from '../bench/faults/streams.mjs';
 import { CLEARKEY_LICENSE, ensureProtectedMedia } from '../lab/protected-media.mjs';
 import { answer, ok } from '../node/server.mjs';
 import { shared, startBrowser } from './fixture.mjs';
@@ -118,23 +119,26 @@ for (const version of [4, 5]) {
       assert.equal(times(session, /^mid-20/), 1);
     });
 
-    test('a body that is cut without a word goes on behind what Shaka was fed of it', async () => {
-      const session = lab.createSession({
-        rules: [
-          { match: '^(mid|audio)-0[37]', nth: 1, act: 'truncateSilent', at: 0.5 },
-          { match: '^mid-05', nth: [1, 2], act: 'truncateSilent', at: 0.7 },
-        ],
+    for (const hosts of [1, 2]) {
+      test(`a body that is cut without a word goes on behind what Shaka was fed of it (hosts: ${hosts})`, async () => {
+        const session = lab.createSession({
+          rules: [
+            { match: '^(mid|audio)-0[37]', nth: 1, act: 'truncateSilent', at: 0.5 },
+            { match: '^mid-05', nth: [1, 2], act: 'truncateSilent', at: 0.7 },
+          ],
+          rewrite: hosts > 1 ? atHosts('a.test', 'b.test') : undefined,
+        });
+        const config = { ...CONFIG, streaming: { ...STREAMING, lowLatencyMode: true } };
+        const setup = { engine, config, from: 2 };
+        const { events, ranges } = await playAll(version, session.url('pinned.mpd'), setup);
+        const isError = (/** @type {any[]} */ [name]) => name === 'error';
+        assert.deepEqual(events.filter(isError), []);
+        assert.equal(ranges.length, 1);
+        assert.ok(ranges[0].end > 39);
+        assert.equal(times(session, /^mid-0[37]/), 4);
+        assert.equal(times(session, /^mid-05/), 3);
       });
-      const config = { ...CONFIG, streaming: { ...STREAMING, lowLatencyMode: true } };
-      const setup = { engine, config, from: 2 };
-      const { events, ranges } = await playAll(version, session.url('pinned.mpd'), setup);
-      const isError = (/** @type {any[]} */ [name]) => name === 'error';
-      assert.deepEqual(events.filter(isError), []);
-      assert.equal(ranges.length, 1);
-      assert.ok(ranges[0].end > 39);
-      assert.equal(times(session, /^mid-0[37]/), 4);
-      assert.equal(times(session, /^mid-05/), 3);
-    });
+    }
 
     test('where there is nothing to turn to, an outage is waited out', async () => {
       /** @type {import('../lab/rules.mjs').Rule} */

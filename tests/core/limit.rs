@@ -506,6 +506,31 @@ fn r46_a_refusal_of_another_kind_ends_no_ramp() {
     assert!(world.host(0).throttle.is_some(), "a server that failed once is no less limited");
 }
 
+/// What was under way already, and fails in another way, says nothing of the limit.
+#[test]
+fn r46_a_failure_of_another_kind_while_a_limit_blocks_ends_no_ramp() {
+    for (code, after) in [(404, 0.0), (500, 0.0), (503, 5_000.0)] {
+        let mut world = World::new();
+        world.playback(Some(10_000.0), Some(4_000.0));
+        world.start(ask(Site::Segment).always(ok(9.0)));
+        world.drive_until(100.0);
+        let limited = status(429).retry_after(4_000.0);
+        world.start(ask(Site::Segment).answers([limited, ok(9.0)]));
+        let other = status(code);
+        let other = if after > 0.0 { other.retry_after(after) } else { other };
+        world.start(ask(Site::Playlist).answers([other.after(500.0), ok(9.0)]));
+        world.drive_until(1_000.0);
+        let sent = world.sent.len();
+        for _ in 0..6 {
+            world.start(ask(Site::Segment).always(ok(9.0)));
+        }
+        world.drive_until_idle();
+        let later: Vec<_> = world.sent[sent..].iter().map(|sent| sent.at).collect();
+        let (first, last) = (later[0], later[later.len() - 1]);
+        assert!(first >= 4_000.0 && last - first > 5_000.0, "{code}: {later:?}");
+    }
+}
+
 /// Plays three requests that begin to be refused at second 1, and are until `until`, with so much
 /// buffered; the host had answered before. Gives how long the first success came after the first
 /// refusal, and whether the host is limited still when all are through.

@@ -117,6 +117,19 @@ describe('a body that is', { concurrency: true }, () => {
       }
     });
 
+    test(`${how}: who takes chunks may write to them, and send them to a worker`, async (t) => {
+      const engine = await engineFor(t, { stallTimeout: 300 });
+      const url = server.on(`/taken-${name}.mp4`, lose(MEDIA, PART), ok(MEDIA));
+      /** @type {Uint8Array[]} */
+      const chunks = [];
+      const onChunk = (/** @type {Uint8Array} */ chunk) => {
+        chunks.push(structuredClone(chunk, { transfer: [chunk.buffer] }));
+      };
+      const { data } = await engine.load({ url, onChunk });
+      assert.deepEqual(Buffer.concat(chunks), MEDIA);
+      assert.deepEqual(bytes(data), MEDIA);
+    });
+
     test(`${how}, twice, the second time sooner: who takes chunks is given each byte once`, async (t) => {
       const engine = await engineFor(t, { stallTimeout: 300 });
       const path = `/twice-${name}.mp4`;

@@ -99,7 +99,7 @@ test('a page under the worker of somebody else is told that there is none of our
   assert.equal(await told, undefined);
 });
 
-test('a worker assumes a target duration of 6 s until a page reports, and 10 s after it did last', async (t) => {
+test('a worker assumes a target duration of 4 s until a page reports, and 10 s after it did last', async (t) => {
   const usual = Object.getOwnPropertyDescriptor(globalThis, 'addEventListener');
   /** @type {Map<string, (event: any) => void>} */
   const listeners = new Map();
@@ -123,16 +123,19 @@ test('a worker assumes a target duration of 6 s until a page reports, and 10 s a
   const respondWith = (/** @type {Promise<Response>} */ given) => void (answer = given);
   listeners.get('fetch')?.({ request: request(), clientId: 'page', respondWith });
   assert.equal(await (await answer)?.text(), 'media');
-  assert.deepEqual(reports, [{ targetDuration: 6 }]);
+  assert.deepEqual(reports, [{ targetDuration: 4 }]);
 
-  const report = { bufferAhead: 3, targetDuration: 4 };
-  const data = { holdfast: 'playback', ...report };
+  const report = { bufferAhead: 3, targetDuration: 6 };
   for (const count of [2, 3]) {
+    const data = { holdfast: 'playback', ...report };
     listeners.get('message')?.({ data });
     t.mock.timers.tick(9999);
     assert.equal(reports.length, count);
     assert.deepEqual(reports.at(-1), report);
   }
   t.mock.timers.tick(1);
-  assert.deepEqual(reports.slice(3), [{ targetDuration: 6 }]);
+  assert.deepEqual(reports.slice(3), [{ targetDuration: 4 }]);
+
+  listeners.get('message')?.({ data: { holdfast: 'playback', bufferAhead: 2 } });
+  assert.deepEqual(reports.at(-1), { targetDuration: 4, bufferAhead: 2 });
 });

@@ -6,7 +6,6 @@ use super::path::is_held;
 use super::{Action, Engine, Scope};
 use crate::core::breaker::Health;
 use crate::core::catch_up::{CatchUp, OUTAGE};
-use crate::core::classify::FailureClass;
 use crate::core::clock::Millis;
 use crate::core::credential::Credential;
 use crate::core::error::Reason;
@@ -17,7 +16,7 @@ use crate::core::request::{Marks, Request, State};
 use crate::core::resume::Ask;
 use crate::core::retry::{Alternatives, Exhausted, USUAL, Wait, WaitReason, hold_interval};
 use crate::core::site::Site;
-use crate::core::throttle::{Slot, Throttle};
+use crate::core::throttle::{Cause, Slot, Throttle};
 use crate::core::timer::Timer;
 
 /// What the gates say.
@@ -354,17 +353,17 @@ impl Engine {
     /// An attempt was answered with a success, with which catching up may begin.
     pub(super) fn handle_paced_success(&mut self, index: usize, catches_up: bool, now: Millis) {
         let slots = std::mem::take(&mut self.requests[index].slots);
-        // It was down, and nobody asked too often: catching up has a pace of its own.
-        let was_down = match self.host(&self.requests[index]).cause.map(|cause| cause.class) {
-            Some(FailureClass::ServerBusy) => true,
-            Some(FailureClass::RateLimited) | None => false,
-            Some(_) => catches_up,
-        };
         for (slot, scope) in slots.into_iter().zip(SCOPES) {
             if let Some(pacer) = self.pacer(index, scope)
                 && pacer.is_on()
             {
                 pacer.handle_success(slot, now);
+                // It was down, and nobody asked too often: catching up has a pace of its own.
+                let was_down = match pacer.cause() {
+                    Cause::Guess => catches_up,
+                    Cause::Busy => true,
+                    Cause::Limit => false,
+                };
                 if was_down && slot.is_some_and(Slot::is_trial) {
                     pacer.end(now);
                 }
@@ -378,7 +377,7 @@ impl Engine {
     pub(super) fn handle_throttled(
         &mut self,
         index: usize,
-        scope: Scope,
+        (scope, cause): (Scope, Cause),
         wait: Option<Millis>,
         cap: Millis,
         now: Millis,
@@ -388,6 +387,7 @@ impl Engine {
         let unit = self.dice.f64();
         let slot = self.requests[index].slots[scope as usize].take();
         let Some(pacer) = self.pacer(index, scope) else { return };
+        pacer.blame(cause);
         pacer.handle_throttled(slot, wait, span, cap, unit, now);
         let blocked = pacer.state(now).map_or(Millis::ZERO, |state| state.blocked_until - now);
         let (id, attempt) = (self.requests[index].id, self.requests[index].attempts);

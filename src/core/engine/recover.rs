@@ -20,6 +20,7 @@ use crate::core::retry::{
     next_naive, next_on_hold, next_on_ladder,
 };
 use crate::core::site::Site;
+use crate::core::throttle::Cause;
 use crate::core::timer::Timer;
 
 /// For so long the success of another host proves that the network is well.
@@ -256,7 +257,9 @@ impl Engine {
         if let Some(Limited { scope, wait }) = told {
             let cap = self.config.site(site).backoff_cap * 4.0;
             let wait = wait.or(retry_after);
-            self.handle_throttled(index, scope, wait, cap, now);
+            let busy = class == FailureClass::ServerBusy;
+            let cause = if busy { Cause::Busy } else { Cause::Limit };
+            self.handle_throttled(index, (scope, cause), wait, cap, now);
             // The server is well and asks for less: not an attempt that the ladder counts (R47).
             let request = &mut self.requests[index];
             request.ladder = request.ladder.saturating_sub(1);
@@ -284,7 +287,7 @@ impl Engine {
         let here = self.host(request).answered_at;
         let target = self.target();
         if self.hosts[number as usize].burst.handle_failure(fast, elsewhere, here, now) {
-            self.handle_throttled(index, Scope::Host, None, target, now);
+            self.handle_throttled(index, (Scope::Host, Cause::Guess), None, target, now);
         }
         let proved = elsewhere.is_some_and(|at| now - at < PROOF);
         self.requests[index].suspect = fast && here.is_none() && proved;
