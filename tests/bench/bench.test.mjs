@@ -169,6 +169,19 @@ test('workers take the jobs in their order, and begin apart', async () => {
   await assert.rejects(parallel([1], 0, run), RangeError);
 });
 
+test('after a job that throws no worker begins another', async () => {
+  /** @type {number[]} */
+  const began = [];
+  const run = async (/** @type {number} */ job) => {
+    began.push(job);
+    await sleep(job * 20);
+    if (job === 1) throw new Error('no');
+  };
+  await assert.rejects(parallel([1, 2, 3, 4], 2, run), /no/);
+  await sleep(100);
+  assert.deepEqual(began, [1, 2]);
+});
+
 test('only what stands between the marks of a block is replaced', () => {
   const text = 'a\n<!-- bench:size -->\nold\n<!-- /bench:size -->\nb';
   const marked = 'a\n<!-- bench:size -->\n\nnew\n\n<!-- /bench:size -->\nb';

@@ -19,7 +19,13 @@ export async function parallel(jobs, workers, run, apartMs = 0) {
   await Promise.all(
     Array.from({ length: workers }, async (_, index) => {
       if (apartMs > 0) await sleep(index * apartMs);
-      for (let job = queue.shift(); job !== undefined; job = queue.shift()) await run(job);
+      for (let job = queue.shift(); job !== undefined; job = queue.shift()) {
+        await run(job).catch((error) => {
+          // The others end with what they have begun.
+          queue.length = 0;
+          throw error;
+        });
+      }
     }),
   );
 }

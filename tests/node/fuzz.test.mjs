@@ -6,6 +6,7 @@ import net from 'node:net';
 import { after, before, test } from 'node:test';
 import { isHoldfastError } from 'holdfast';
 import { OWN_HOSTS, catchUncaught, engineFor, within } from './fixture.mjs';
+import { random as randomOf } from './random.mjs';
 
 /** The same headers each time; another seed finds others. */
 const SEED = Number(process.env.HOLDFAST_SEED ?? 1);
@@ -21,18 +22,7 @@ const BODY = 'x'.repeat(2000);
  * @property {number} wait how long nothing may be sent after it, in ms; Infinity: never again
  */
 
-/** A small generator of random numbers, from 0 to below 1 (mulberry32). @param {number} seed */
-function dice(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-const random = dice(SEED);
+const random = randomOf(SEED);
 /** @template T @param {T[]} all @returns {T} */
 const one = (all) => all[Math.floor(random() * all.length)];
 const below = (/** @type {number} */ limit) => Math.floor(random() * limit);

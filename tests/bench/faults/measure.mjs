@@ -1,5 +1,5 @@
 // @ts-check
-/** Runs cells, one or two at a time, and says how long the rest will take. */
+/** Runs cells, several at a time, and says how long the rest will take. */
 import { createRunner } from '../../lab/runner.mjs';
 import { APART_MS, parallel } from '../parallel.mjs';
 import { PLAYERS, playOf } from './cells.mjs';
