@@ -58,6 +58,7 @@
  * @property {typeof fetch} [fetch] sends one attempt
  * @property {(chunk: Uint8Array) => void} [onChunk]
  * @property {() => void} [flush] gives away what is left in the end
+ * @property {any} [data] instead of the whole body, in the end
  * @property {import('../index.d.ts').Loaded['timing']} [timing] of the attempt that succeeded, where
  *   another loader knows it better
  * @property {Response} [response] of the attempt that was accepted last
@@ -155,5 +156,6 @@ function inPieces({ loader, load, player, controller }, way) {
     held = joined;
     if (held.length >= highWaterMark) flush();
   };
-  return { onChunk, flush };
+  // In the end hls.js has had it all.
+  return { onChunk, flush, data: new ArrayBuffer(0) };
 }

@@ -6,6 +6,8 @@
  */
 import { bufferAhead, hostOf } from './shared.js';
 
+/** By player: the segments that were taken back, without queries. @type {WeakMap<object, Set<string>>} */
+const takenBack = new WeakMap();
 /** How often it is looked at. */
 const WATCH_MS = 1_000;
 /** After one level was left, how long the next one that fails is held on to: it is the host then. */
@@ -25,7 +27,6 @@ const MOST_PATIENCE_MS = 15_000;
  * @property {any} hls
  * @property {{ targetDuration?: number, live?: boolean }} playlist of the level that was loaded last
  * @property {number} left when one was left, on the clock of `performance.now()`
- * @property {Set<string>} moved what was taken back, and from which host
  * @property {() => Iterable<Readonly<import('../index.d.ts').RetryState>>} failing requests of the engine
  */
 
@@ -35,8 +36,8 @@ const MOST_PATIENCE_MS = 15_000;
  * @param {Levels} its
  * @param {object} load
  * @param {import('../index.d.ts').Site} load.site
- * @param {any} load.frag
- * @param {any} load.part
+ * @param {any} [load.frag]
+ * @param {any} [load.part]
  * @param {{ loaded: number }} load.stats
  * @param {number} load.last when its last byte came, or when it began
  * @param {(silent: number) => void} leave
@@ -44,9 +45,11 @@ const MOST_PATIENCE_MS = 15_000;
  */
 export function watchLevel(its, { site, frag, part, stats, last }, leave) {
   let most = 0;
-  const host = hostOf((part ?? frag)?.url);
+  const { url } = part ?? frag ?? {};
   // Once: hosts may take turns from one reload to the next.
-  const place = `${frag?.sn} ${host}`;
+  const place = url?.split('?')[0];
+  const taken = takenBack.get(its.hls) ?? new Set();
+  takenBack.set(its.hls, taken);
   return setInterval(() => {
     const now = performance.now();
     // What comes again after a restart is no progress.
@@ -55,13 +58,9 @@ export function watchLevel(its, { site, frag, part, stats, last }, leave) {
       last = now;
     }
     const silent = now - last;
-    if (
-      silent >= WATCH_MS &&
-      frag &&
-      !its.moved.has(place) &&
-      isElsewhere(its.hls, frag.level, host)
-    ) {
-      its.moved.add(place);
+    const isLate = silent >= WATCH_MS && frag && !taken.has(place);
+    if (isLate && isElsewhere(its.hls, frag.level, hostOf(url))) {
+      taken.add(place);
       // As hls.js's own bandwidth rule takes a load back: its level stays, and is asked anew.
       frag.abortRequests();
       its.hls.trigger('hlsFragLoadEmergencyAborted', { frag, part, stats });

@@ -157,14 +157,13 @@ export function attachHls(engine, hls) {
   const player = playerOf(hls.config);
   const failing = () => Object.values(engine.state.retryState);
   /** @type {import('./hls-patience.js').Levels} */
-  const its = (player.levels = { hls, playlist: {}, left: -Infinity, moved: new Set(), failing });
+  const its = (player.levels = { hls, playlist: {}, left: -Infinity, failing });
 
   const follow = watchMedia(report);
   /** @type {Record<string, (event: string, data: any) => void>} */
   const listeners = {
     hlsManifestLoading() {
       its.playlist = {};
-      its.moved.clear();
       hosts = new Set();
       failed.clear();
       declare();
@@ -184,8 +183,15 @@ export function attachHls(engine, hls) {
       // What we took back ourselves has not failed.
       if (data.type !== 'networkError' || data.details === 'aborted') return;
       const now = performance.now();
-      failed.set(hostOf(data.response?.url || data.frag?.url || data.url), now);
-      if (isOfLevel(data.frag ? data : (data.context ?? {}))) its.left = now;
+      const { frag } = data;
+      // A reload may have put another in the place of a gap, for which hls.js would ask again.
+      if (frag?.gap) {
+        const lists = frag.type === 'main' ? hls.levels : hls.audioTracks;
+        const twin = lists[frag.level]?.details?.fragments.find(({ sn }) => sn === frag.sn);
+        if (twin) twin.gap = true;
+      }
+      failed.set(hostOf(data.response?.url || frag?.url || data.url), now);
+      if (isOfLevel(frag ? data : (data.context ?? {}))) its.left = now;
       declare();
     },
     hlsMediaAttached: (_, data) => follow(data.media),
@@ -346,8 +352,8 @@ function createLoader(engine, warn, transport) {
       // By now load() has returned: hls.js hangs when it is answered inside.
       if (this.#settled || !loaded) return;
 
-      const { data, response, status, url, bytes, degraded } = loaded;
-      const { flush, timing = loaded.timing } = load.way ?? {};
+      const { response, status, url, bytes, degraded } = loaded;
+      const { flush, timing = loaded.timing, data = loaded.data } = load.way ?? {};
       // The bandwidth sample and the reload schedule are made of these: no waits, no lost attempts.
       Object.assign(stats.loading, timing);
       stats.loaded = stats.total = bytes;
@@ -361,8 +367,7 @@ function createLoader(engine, warn, transport) {
       const answer = {
         // An empty URL, as of a synthetic response, makes hls.js throw when it resolves against it.
         url: url || context.url,
-        // In pieces it has it already.
-        data: flush ? new ArrayBuffer(0) : isPlain ? withoutOffers(data) : data,
+        data: isPlain ? withoutOffers(data) : data,
         code: status,
       };
       callbacks.onSuccess(answer, stats, context, response);
@@ -391,9 +396,8 @@ function createLoader(engine, warn, transport) {
         const { levels } = player;
         if (!levels || !isOfLevel(context)) return;
         const { watchLevel } = await import('./hls-patience.js');
-        const { frag, part } = /** @type {AnyContext} */ (context);
-        const its = { site, frag, part, stats, last };
-        if (!this.#settled) this.#watch = watchLevel(levels, its, expire);
+        if (this.#settled) return;
+        this.#watch = watchLevel(levels, { ...context, site, stats, last }, expire);
       };
       /** @type {import('./hls-attempt.js').Way} */
       let way = { url: context.url };

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { after as afterwards, answer, ok } from '../node/server.mjs';
+import { live } from '../bench/faults/live.mjs';
 import { atHosts } from '../bench/faults/streams.mjs';
 import { PAGES, shared, startBrowser } from './fixture.mjs';
 
@@ -131,7 +132,7 @@ const open = (then) =>
     response.writeHead(204, { 'access-control-allow-headers': headers }).end();
   });
 
-/** @param {Look} look */
+/** @param {Pick<Look, 'jumps'>} look */
 const skipped = ({ jumps }) => jumps.reduce((sum, [from, to]) => sum + to - from, 0);
 
 for (const version of VERSIONS) {
@@ -213,6 +214,15 @@ for (const version of VERSIONS) {
       const { jumps } = await reaches(7);
       assert.deepEqual(jumps, []);
       assert.ok(session.log.some(({ file }) => /^(low|mid)-03/.test(file)));
+    });
+
+    test('skips a lost segment of a live stream once that is certain, and asks for it no more', async (t) => {
+      const lost = { match: '^mid-05', act: /** @type {const} */ ('status'), status: 404 };
+      const { statuses, reaches } = await play(t, { version, rules: [lost], rewrite: live });
+      const { jumps } = await reaches(10);
+      assert.deepEqual(statuses('mid-05.m4s'), [404, 404, 404]);
+      assert.ok(skipped({ jumps }) < 2.5, `skipped: ${JSON.stringify(jumps)}`);
+      assert.equal(statuses('mid-06.m4s').length, 1);
     });
 
     test('leaves a host for good, whichever of audio and video fails there first', async (t) => {

@@ -14,17 +14,15 @@ const INIT = { sn: 'initSegment', url: 'https://ads.example/init.mp4' };
  * @param {import('node:test').TestContext} t
  * @param {{ sn?: number | string, url: string, part?: { url: string } }} load
  * @param {any[]} fragments of its level by now
- * @param {Set<string>} [moved]
+ * @param {any} [hls]
  */
-function watched(t, { sn = 3, url, part }, fragments, moved = new Set()) {
+function watched(t, { sn = 3, url, part }, fragments, hls = {}) {
   /** @type {string[]} */
   const calls = [];
   const frag = { sn, url, level: 0, abortRequests: () => calls.push('abort') };
-  const hls = {
-    levels: [{ details: { fragments } }],
-    trigger: (/** @type {string} */ event) => calls.push(event),
-  };
-  const its = { hls, playlist: {}, left: -Infinity, moved, failing: () => [] };
+  hls.levels = [{ details: { fragments } }];
+  hls.trigger = (/** @type {string} */ event) => calls.push(event);
+  const its = { hls, playlist: {}, left: -Infinity, failing: () => [] };
   const load = { site: /** @type {const} */ ('segment'), frag, part, stats: { loaded: 0 } };
   const timer = watchLevel(its, { ...load, last: performance.now() - 2000 }, () => {});
   t.after(() => clearInterval(timer));
@@ -59,10 +57,10 @@ test('an initialisation segment of an advertisement, and parts, are where they b
 
 test('a load is taken back once, however often hosts take turns', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
-  const moved = new Set();
-  const times = [A, B, A, B].map((url) => {
-    const other = url === A ? B : A;
-    return watched(t, { url }, [{ sn: 3, url: other }], moved).length;
+  const hls = {};
+  const times = [`${A}?token=1`, B, `${A}?token=2`, B].map((url) => {
+    const other = url === B ? A : B;
+    return watched(t, { url }, [{ sn: 3, url: other }], hls).length;
   });
   assert.deepEqual(times, [2, 2, 0, 0]);
 });
