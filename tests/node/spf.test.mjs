@@ -130,11 +130,13 @@ test('R3: the promise resolves at headers, long before the body is there', async
 test('R3: a body can be iterated once', async (t) => {
   const engine = await engineFor(t);
   const url = server.on('/once.mp4', ok(MEDIA));
-  for (const chunks of [
-    await engine.fetchBytes({ url }),
-    await ours(ZERO, () => {}, { engine })({ url }),
-    await fetchStream({ url }),
+  // One after the other: of a response that SPF keeps no hold of, Node lets the body go.
+  for (const begin of [
+    () => engine.fetchBytes({ url }),
+    () => ours(ZERO, () => {}, { engine })({ url }),
+    () => fetchStream({ url }),
   ]) {
+    const chunks = await begin();
     assert.deepEqual(await bytesOf(chunks), MEDIA);
     assert.equal((await bytesOf(chunks)).byteLength, 0);
   }
