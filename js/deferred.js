@@ -6,6 +6,8 @@
  */
 export class Deferred {
   isSettled = false;
+  /** @type {T | undefined} what it has resolved with */
+  value;
 
   constructor() {
     /** @type {Promise<T>} */
@@ -13,6 +15,7 @@ export class Deferred {
       /** @param {T} value */
       this.resolve = (value) => {
         this.isSettled = true;
+        this.value = value;
         resolve(value);
       };
       /** @param {unknown} reason */

@@ -64,7 +64,10 @@ function streamOf(transfer) {
         transfer.onFailure = (error) => controller.error(error);
       },
       async pull(controller) {
-        const chunk = await readOn(transfer);
+        // Nothing was released before a restart.
+        let chunk;
+        do chunk = await transfer.read(0);
+        while (chunk === RESTART);
         if (chunk) controller.enqueue(chunk);
         else controller.close();
       },
@@ -73,17 +76,4 @@ function streamOf(transfer) {
     // Nothing is read ahead: what a caller has not asked for can still be fetched again.
     { highWaterMark: 0 },
   );
-}
-
-/**
- * The next chunk, or `null`, where a restart does not matter: nothing was released before it.
- *
- * @param {import('./transfer.js').Transfer} transfer
- * @returns {Promise<Uint8Array | null>}
- */
-async function readOn(transfer) {
-  for (;;) {
-    const chunk = await transfer.read(0);
-    if (chunk !== RESTART) return chunk;
-  }
 }

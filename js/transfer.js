@@ -182,7 +182,8 @@ export class Transfer {
    */
   async read(wanted) {
     for (;;) {
-      const body = await this.#body.promise;
+      // Not a turn of the queue for each chunk.
+      const body = this.#body.value ?? (await this.#body.promise);
       const isOther = this.#from !== body && !body.follows;
       this.#from = body;
       if (isOther && this.#gave) {
