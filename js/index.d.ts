@@ -188,18 +188,25 @@ export type ExhaustedMode = 'auto' | 'hold' | 'reject';
 
 /** The policy of one site. */
 export interface SitePolicy {
-  /** How long to wait for the response's headers. Each time-out widens it by half, up to 30 s. */
+  /**
+   * How long to wait for the response's headers. Each time-out widens it by half, up to 12 s, and
+   * up to 30 s after eight of them.
+   */
   headersTimeout: number;
   /** The same while the host has never answered; widens by half with each time-out. */
   firstHeadersTimeout: number;
   /**
-   * How long a body may stay silent while somebody waits for it. Slowness is no silence. Each
-   * stall widens it by half, up to 30 s.
+   * How long a body may stay silent while somebody waits for it. Each stall widens it by half, up
+   * to 12 s, and up to 30 s after eight of them. Slowness is no silence, but a small body that is
+   * read as a whole (a playlist, a key) has one and a half times this in all.
    */
   stallTimeout: number;
   /** Attempts on the quick ladder, the first one included. */
   attempts: number;
-  /** Full jitter over `min(cap, base * factor^(n-1))` after the n-th failure. */
+  /**
+   * Full jitter over `min(cap, base * factor^(n-1))` after the n-th failure, over a quarter of it
+   * after a time-out or a stall.
+   */
   backoff: { base: number; factor: number; cap: number };
   /** The quick ladder ends this long after the request began. */
   deadline: number;
@@ -693,7 +700,10 @@ export interface PlaybackReport {
 export interface Engine {
   /** Whether the module is in charge; `false` once the engine has failed open. */
   readonly ready: Promise<boolean>;
-  /** `fetch`, under the engine. Resolves with the final response, whatever its status. */
+  /**
+   * `fetch`, under the engine. Resolves with the final response, whatever its status; rejects where
+   * none came, or a page with a status of success came in place of media.
+   */
   fetch(input: string | URL | Request, init?: FetchInit): Promise<Response>;
   /** Rejects where the status is no success. */
   readonly fetchText: FetchText;

@@ -1,5 +1,5 @@
 // @ts-check
-/** The entry that carries the module within: a fifth larger, and nothing else to serve. */
+/** The entry that carries the module within: a sixth larger, and nothing else to serve. */
 import { entry } from './create.js';
 import { base64 } from './pkg/inline.js';
 

@@ -21,6 +21,7 @@ import { textTable } from './table.mjs';
  * @property {Record<string, string | boolean | undefined>} values the benchmark's own options
  * @property {(row: Row) => void} emit    one result, at once
  * @property {(row: Row) => boolean} has  whether an earlier run has left this result
+ * @property {(row: Row) => void} recall  shows such a result with those of this run
  * @property {(text: string) => void} progress one line, on stderr
  */
 
@@ -96,6 +97,10 @@ async function main(bench) {
   const stored = openRows(bench.name, [...bench.key, 'smoke'], bench.packages);
   /** @type {Row[]} */
   const rows = [];
+  const show = (/** @type {Row} */ row) => {
+    rows.push(row);
+    if (values.json) console.log(JSON.stringify(row));
+  };
   const started = performance.now();
   // A smoke run measures too little to be published: its rows never replace a whole run's.
   const mark = smoke ? { smoke } : {};
@@ -105,12 +110,13 @@ async function main(bench) {
     seed,
     random: random(seed),
     values: /** @type {Context['values']} */ (values),
-    has: (row) => stored.has({ ...row, ...mark }),
+    has: (row) => stored.find({ ...row, ...mark }) !== undefined,
+    recall(row) {
+      const left = stored.find({ ...row, ...mark });
+      if (left) show(left);
+    },
     emit(row) {
-      const marked = { ...row, ...mark };
-      rows.push(marked);
-      stored.add(marked);
-      if (values.json) console.log(JSON.stringify(marked));
+      show(stored.add({ ...row, ...mark }));
     },
     progress(text) {
       const seconds = ((performance.now() - started) / 1000).toFixed(0);

@@ -35,12 +35,19 @@ export const BENCHES = [
  * @typedef {(rows: any[], machine: import('./machine.mjs').Machine) => Page} Report
  */
 
-/** @param {import('./machine.mjs').Machine} machine */
-export function stampOf({ date, cores, memoryGiB, node, chromium, holdfast, packages }) {
+/**
+ * @param {import('./machine.mjs').Machine} machine of the last run
+ * @param {readonly { commit?: string }[]} rows which may be of several
+ */
+export function stampOf({ date, cores, memoryGiB, node, chromium, holdfast, packages }, rows) {
   const peers = Object.entries(packages).map(([name, version]) => `${name} ${version}`);
+  /** @type {Map<string, number>} */
+  const commits = new Map();
+  for (const { commit = 'earlier' } of rows) commits.set(commit, (commits.get(commit) ?? 0) + 1);
+  const shares = [...commits].map(([commit, count]) => `${commit} (${count} rows)`);
   const parts = [
     `Measured ${date} on ${cores} cores, ${memoryGiB} GiB`,
-    `Holdfast ${holdfast}`,
+    `Holdfast ${commits.size > 1 ? shares.join(', ') : holdfast}`,
     `Node ${node}`,
     ...(chromium ? [`Chromium ${chromium}`] : []),
     ...peers,
@@ -68,7 +75,7 @@ async function write(name) {
   for (const [file, document] of Object.entries(plots)) {
     writeFileSync(join(FOLDER, file), document);
   }
-  const stamp = stampOf(machine);
+  const stamp = stampOf(machine, measured.length > 0 ? measured : rows);
   const made = `<!-- Written by npm run bench:report from ${name}.jsonl. -->`;
   const only = measured.length > 0 ? '' : '\n\n**From a smoke run only.**';
   writeFileSync(

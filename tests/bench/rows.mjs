@@ -65,21 +65,27 @@ export function openRows(name, key, packages, folder = FOLDER) {
   };
   refresh();
   // Found out now: it takes a moment, which would disturb what is measured beside the first row.
-  const stamp = `${JSON.stringify(machine(packages), null, 2)}\n`;
+  const where = machine(packages);
+  const stamp = `${JSON.stringify(where, null, 2)}\n`;
   let isStamped = false;
   mkdirSync(folder, { recursive: true });
   return {
-    /** @param {Row} row of which only the key counts */
-    has: (row) => lines.has(keyOf(row)),
-    /** @param {Row} row */
+    /** @param {Row} row of which only the key counts @returns {Row | undefined} */
+    find(row) {
+      const line = lines.get(keyOf(row));
+      return line === undefined ? undefined : JSON.parse(line);
+    },
+    /** @param {Row} row @returns {Row} as it is kept: with the commit that it is of */
     add(row) {
+      const kept = { ...row, commit: where.holdfast };
       // No row is without the word where and with what it was measured.
       if (!isStamped) replaceFile(join(folder, `${name}.machine.json`), stamp);
       isStamped = true;
       refresh();
-      lines.set(keyOf(row), lineOf(row));
+      lines.set(keyOf(row), lineOf(kept));
       replaceFile(file, [...lines.values()].join(''));
       state = stateOf(file);
+      return kept;
     },
   };
 }

@@ -23,8 +23,8 @@ export const mean = (values) => values.reduce((sum, value) => sum + value, 0) / 
 /**
  * The ratio of two medians, with the interval that holds 95 of 100 resampled ratios.
  *
- * Both sides are resampled block by block (bootstrap by percentiles), so measure them in
- * interleaved blocks: what disturbs one then disturbs the other.
+ * Each side is resampled by itself (bootstrap by percentiles). Measure them in interleaved blocks:
+ * what disturbs one then disturbs the other.
  *
  * @param {readonly number[]} ours
  * @param {readonly number[]} theirs

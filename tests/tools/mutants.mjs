@@ -145,7 +145,8 @@ export function documentOf(measures) {
   const rows = files.map((file) => row(`\`${file}\``, measures[file]));
   return `# Mutants
 
-**${headline}** of the small changes to what decides that were tried (${count(sum)}) are noticed by its tests.
+**${headline}** of the small changes to what decides that were tried (${count(sum)}), each counted as often as the
+column "every" says, are noticed by its tests. The last line of the table counts each once.
 
 Written by \`npm run mutants\`: each mutant is one change to the code, such as a comparison turned
 round or a result replaced by a constant, and counts as caught when a native test fails for it or

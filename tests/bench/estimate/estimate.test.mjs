@@ -50,6 +50,7 @@ test('an estimate that is moved, far off, too high or missing misses the bar', (
   const retry = row('retry', [4000, 3800]);
   assert.equal(Math.round(movedPct([clean, retry], retry) ?? 0), -5);
   assert.equal(misses([clean, retry]).length, 1);
+  assert.match(misses([row('retry', [4000, 4000])])[0], /measure clean with it/);
   assert.equal(misses([row('cached', [4000, 9000])]).length, 2);
   assert.equal(misses([row('hedged', [null])]).length, 1);
   assert.deepEqual(misses([row('pause', [9000])]), []);

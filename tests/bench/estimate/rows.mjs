@@ -91,8 +91,9 @@ export function misses(rows) {
   return rows
     .filter(({ impl, case: name }) => impl === OURS && !CASES[name]?.isExtra)
     .flatMap((row) => {
-      const moved = UNMOVED.includes(row.case) ? movedPct(rows, row) : undefined;
+      const moved = UNMOVED.includes(row.case) ? movedPct(rows, row) : 0;
       return [
+        moved === undefined && `${row.case}: held against nothing; measure clean with it`,
         row.p95Pct === null && `${row.case}: nothing was measured`,
         (row.p95Pct ?? 0) >= MAX_P95_PCT && `${row.case}: p95 of the error is ${row.p95Pct} %`,
         row.overEstimates > 0 &&

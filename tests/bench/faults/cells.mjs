@@ -11,6 +11,9 @@ export const PLAYERS = {
   dash: { name: 'dashjs', manifest: 'pinned.mpd', goalS: 30 },
 };
 
+/** All that there is to play. */
+export const MEDIA_S = 40;
+
 /** @typedef {keyof typeof PLAYERS} PlayerName */
 /** @typedef {import('../../../www/players/index.js').Variant} Variant */
 
@@ -23,15 +26,15 @@ export const VARIANTS = ['plain', 'tuned', 'holdfast'];
  */
 export const MODES = {
   'no-store': {
-    ids: ['N1', 'F02', 'F04', 'F05', 'F06', 'F07', 'F08', 'F23', 'F25', 'F28'],
+    ids: ['N1', 'F02', 'F04', 'F05', 'F06', 'F07', 'F08', 'F23', 'F24', 'F25', 'F28'],
     play: { cache: 'no-store' },
   },
   live: {
-    ids: ['N1', 'F03', 'F04', 'F05', 'F09', 'F10', 'F17', 'F18', 'F27-5', 'F28'],
+    ids: ['N1', 'F03', 'F04', 'F05', 'F09', 'F10', 'F14', 'F17', 'F18', 'F27-5', 'F28'],
     play: { rewrite: live, publish: published },
   },
   h2: {
-    ids: ['N1', 'F01', 'F02', 'F03', 'F04', 'F05', 'F06', 'F08', 'F09', 'F28'],
+    ids: ['N1', 'F01', 'F02', 'F03', 'F04', 'F05', 'F06', 'F07', 'F08', 'F09', 'F28'],
     play: { protocol: 'h2' },
   },
 };
@@ -77,6 +80,18 @@ export function cellsOf({ parts, players, variants, n, random }) {
     );
   });
 }
+
+/** Whether a run jumps within the media. @param {Pick<Cell, 'scenario'>} cell */
+export const seeksIn = ({ scenario }) =>
+  scenarioOf(scenario).play.page?.some(({ seek }) => seek !== undefined) ?? false;
+
+/**
+ * Where a run ends: whoever seeks has not played so far, and goes on to the end.
+ *
+ * @param {Pick<Cell, 'scenario'>} cell
+ * @param {number} untilS seconds of media that were asked for
+ */
+export const endOf = (cell, untilS) => (seeksIn(cell) ? MEDIA_S : untilS);
 
 /** @param {Cell} cell @returns {import('../../lab/runner.mjs').Play} */
 export function playOf({ scenario, mode }) {

@@ -102,6 +102,7 @@ test('the bars see what is lost, far and worse', () => {
     run({ scenario: 'F05', stallS: 1.2, oracleStallS: 0 }),
     run({ scenario: 'F05', variant: 'tuned', stallS: 4.5, oracleStallS: 0 }),
     run({ scenario: 'F18', outcome: 'hung', stallS: 60 }),
+    run({ scenario: 'F32', startS: 9, stallS: 0, oracleStallS: 0 }),
     run({ scenario: 'F18', variant: 'plain', outcome: 'dead' }),
   ]);
   assert.deepEqual(
@@ -113,6 +114,7 @@ test('the bars see what is lost, far and worse', () => {
     nearRows(ours).far.map(({ scenario }) => scenario),
     ['F05', 'F18'],
   );
+  assert.equal(nearRows(ours).of, 3, 'nothing of the start-up');
   // Against 3.4 s, not against 3.6 s; and not where the other one ended nowhere.
   assert.deepEqual(
     worseRows(cells).map(({ ours, theirs }) => [ours.scenario, theirs.variant]),

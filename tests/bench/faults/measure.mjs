@@ -2,7 +2,7 @@
 /** Runs cells, several at a time, and says how long the rest will take. */
 import { createRunner } from '../../lab/runner.mjs';
 import { APART_MS, parallel } from '../parallel.mjs';
-import { PLAYERS, playOf } from './cells.mjs';
+import { MEDIA_S, PLAYERS, endOf, playOf, seeksIn } from './cells.mjs';
 import { observe } from './observe.mjs';
 import { CAP_S, scenarioOf } from './scenarios.mjs';
 
@@ -22,7 +22,7 @@ const MOST_ERRORS = 3;
  * @param {object} options
  * @param {readonly Cell[]} options.cells
  * @param {number} options.workers
- * @param {number} [options.untilS] a run is over once it has played so far
+ * @param {number} options.untilS a run is over once it has played so far
  * @param {(row: Row) => void} options.emit
  * @param {(text: string) => void} options.progress
  * @returns {Promise<string[]>} a sentence for each cell that could not be measured
@@ -58,15 +58,14 @@ export async function measure({ cells, workers, untilS, emit, progress }) {
 /**
  * @param {Awaited<ReturnType<typeof createRunner>>} runner
  * @param {Cell} cell
- * @param {number | undefined} untilS
+ * @param {number} untilS
  * @returns {Promise<Row | string>} why it could not be measured
  */
 async function runCell(runner, cell, untilS) {
   const { player, variant } = cell;
   const fault = scenarioOf(cell.scenario);
   const { name, manifest, goalS } = PLAYERS[player];
-  // Whoever seeks has not played so far; and the oracle does not seek.
-  const seeks = fault.play.page?.some(({ seek }) => seek !== undefined) ?? false;
+  const endS = endOf(cell, untilS);
   for (let attempt = 1; ; attempt += 1) {
     try {
       const run = await runner.run({
@@ -75,7 +74,7 @@ async function runCell(runner, cell, untilS) {
         scenario: playOf(cell),
         manifest,
         goalS,
-        untilS: seeks ? undefined : untilS,
+        untilS: endS < MEDIA_S ? endS : undefined,
         capS: fault.capS ?? CAP_S,
       });
       const { bytes, unseenS, ...row } = run.row;
@@ -90,9 +89,10 @@ async function runCell(runner, cell, untilS) {
         oracleOutcome: oracle.outcome,
         oracleStartS: Number.isFinite(oracle.startS) ? Number(oracle.startS.toFixed(1)) : null,
         oracleSkippedS: Number(oracle.skippedS.toFixed(1)),
-        ...(seeks && { oracleStallS: null }),
+        // The oracle does not seek.
+        ...(seeksIn(cell) && { oracleStallS: null }),
         ...observe(fault, run.requests, row),
-        ...(untilS !== undefined && !seeks && { untilS }),
+        untilS: endS,
         errors: run.playerErrors.slice(0, MOST_ERRORS),
       };
     } catch (error) {

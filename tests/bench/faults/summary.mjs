@@ -1,6 +1,7 @@
 // @ts-check
 /** The runs of a cell as one: medians with their spread. */
 import { median } from '../stats.mjs';
+import { MEDIA_S } from './cells.mjs';
 import { scenarioOf } from './scenarios.mjs';
 
 /** @typedef {'ended' | 'dead' | 'hung'} Outcome */
@@ -39,9 +40,6 @@ import { scenarioOf } from './scenarios.mjs';
 
 /** From best to worst. @type {readonly Outcome[]} */
 const OUTCOMES = ['ended', 'hung', 'dead'];
-
-/** What a run plays to its end. */
-const MEDIA_S = 40;
 
 /**
  * @param {readonly any[]} rows

@@ -43,9 +43,14 @@ export function nearOf({ fault, oracleStallS }) {
   return oracleStallS + Math.max(LASTING_S, oracleStallS * LASTING_SHARE);
 }
 
-/** @param {readonly Cell[]} cells of any variant */
+/**
+ * Rows as near to the oracle as the bar wants them. Faults of the start-up, in which nothing plays
+ * that could stop, are none of them: a row that cannot be far says nothing.
+ *
+ * @param {readonly Cell[]} cells of any variant
+ */
 export function nearRows(cells) {
-  const faults = cells.filter(isFault);
+  const faults = cells.filter((cell) => isFault(cell) && !cell.fault.startup);
   // Floating point, of figures with one digit.
   const near = faults.filter(
     (cell) => cell.outcome === 'ended' && cell.stallS <= nearOf(cell) + 1e-6,

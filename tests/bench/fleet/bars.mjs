@@ -90,7 +90,10 @@ export function allowedPeak({ phase, headroom, healthyPeak }) {
 export function barsOf(rows) {
   const runs = rows.filter(({ part }) => part === 'sweep');
   const ours = runs.filter(({ policy }) => policy === OURS);
-  const engines = rows.filter(({ part, log }) => part === 'memory' && log !== 'default');
+  const memory = rows.filter(({ part }) => part === 'memory');
+  const [engines, usual] = [false, true].map((isUsual) =>
+    memory.filter(({ log }) => (log === 'default') === isUsual),
+  );
   const references = rows.filter(({ part }) => part === 'references');
   const all = totals(runs);
   const beaten = better(all).map(({ policy }) => policy);
@@ -101,7 +104,9 @@ export function barsOf(rows) {
   const back = Math.max(...minutes.map(({ recover95S }) => recover95S ?? Infinity));
   const early = ours.reduce((sum, run) => sum + run.retryAfterViolations, 0);
   const dead = Math.max(...ours.map(({ deadPct }) => deadPct));
-  const bytes = Math.max(...engines.map(({ engineBytes }) => engineBytes));
+  const [bytes, usualBytes] = [engines, usual].map((of) =>
+    Math.max(...of.map(({ engineBytes }) => engineBytes)),
+  );
   const off = references.filter(({ ok }) => !ok).map(({ name }) => name);
   const measured = ours.length > 0;
   const peers = all.length > 1;
@@ -138,7 +143,7 @@ export function barsOf(rows) {
       'memory',
       engines.length > 0,
       bytes <= ENGINE_BYTES,
-      `an engine takes ${bytes} bytes at most with a log of 32 decisions; the bar is ${ENGINE_BYTES}`,
+      `an engine takes ${bytes} bytes at most with a log of 32 decisions; the bar is ${ENGINE_BYTES}${usual.length > 0 ? `; with the usual log ${usualBytes}` : ''}`,
     ),
     bar(
       'references',

@@ -68,7 +68,7 @@ export function report(rows) {
     title: 'Fleets',
     body: sections.filter(Boolean).join('\n\n'),
     plots,
-    headline: headline(rows, all),
+    headline: headline(rows, runs, all),
   };
 }
 
@@ -247,8 +247,9 @@ function referencesSection(rows) {
   if (figures.length === 0) return '';
   return `## What the simulation reproduces
 
-Published results, and closed forms, by the same parts that the fleet runs on. The sources stand in
-\`tests/fleet/src/references.rs\`.
+Published results, and closed forms: by the parts that the fleet runs on where they have them, and by a
+model of the source's own where they do not (contenders for a row, a bounded queue that collapses). The
+sources stand in \`tests/fleet/src/references.rs\`.
 
 ${markdownTable(REFERENCES, figures)}`;
 }
@@ -323,9 +324,10 @@ function loadPlot(rows) {
 
 /**
  * @param {readonly Row[]} rows
+ * @param {readonly Row[]} runs
  * @param {readonly Total[]} all
  */
-function headline(rows, all) {
+function headline(rows, runs, all) {
   const said = barsOf(rows)
     .filter(({ met }) => met !== null)
     .map(({ sentence, met }) => `- ${sentence} (${met ? 'met' : 'missed'})`);
@@ -333,7 +335,17 @@ function headline(rows, all) {
   const first = ours
     ? `Over ${ours.n} combinations of fault, length, head-room and phase, a viewer with Holdfast stands still for ${ours.stallS.toFixed(1)} s and asks ${ours.load.toFixed(2)} times as much of the origin in the outage; of the peers under which nobody dies, the best stands still for ${bestPeer(all)}.\n\n`
     : '';
-  return `${first}${said.join('\n')}`;
+  const less = ours ? all.filter(({ load }) => load < ours.load) : [];
+  const others = less.map(
+    ({ policy, load, stallS, deadPct }) =>
+      `${policy} ${load.toFixed(2)} (stands still for ${stallS.toFixed(1)} s, ${deadPct.toFixed(0)} % of its viewers die)`,
+  );
+  const peers =
+    others.length > 0 ? `\n- fewer requests in the outage than ours: ${others.join(', ')}` : '';
+  const single = ours
+    ? `\n- in ${cellsLost(runs)} of ${ours.n} combinations, each for itself, some policy is better on both`
+    : '';
+  return `${first}${said.join('\n')}${peers}${single}`;
 }
 
 /** @param {readonly Total[]} all by stall, ascending */

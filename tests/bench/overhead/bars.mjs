@@ -47,15 +47,17 @@ const CHECKED = [
 ];
 
 /**
- * Each bar that these rows can be held to.
+ * Each bar that these rows can be held to, and what the others come to.
  * @param {readonly Row[]} rows
  */
 export function held(rows) {
   return CHECKED.flatMap((bar) => {
-    const row = rows.find((row) => row.case === bar.case && row.impl === 'holdfast');
-    if (!row) return [];
-    const value = bar.value(row);
-    return { ...bar, row, value, met: value <= bar.most };
+    const of = (/** @type {string} */ impl) => {
+      const row = rows.find((row) => row.case === bar.case && row.impl === impl);
+      return row && bar.value(row);
+    };
+    const value = of('holdfast');
+    return value === undefined ? [] : { ...bar, of, value, met: value <= bar.most };
   });
 }
 

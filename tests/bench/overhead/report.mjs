@@ -139,6 +139,9 @@ What is added to a small request, with its 95 % interval.
   return { title: 'Overhead', body, plots, headline: barTable(rows) };
 }
 
+/** Who does less than Holdfast, and costs less. */
+const PEERS = { spf: 'SPF', ky: 'ky', cockatiel: 'cockatiel' };
+
 /** @param {readonly Row[]} rows */
 function barTable(rows) {
   return markdownTable(
@@ -147,6 +150,13 @@ function barTable(rows) {
       { title: 'measured', cell: ({ value, unit }) => `${value.toFixed(2)} ${unit}` },
       { title: 'bar', cell: ({ most, unit }) => `at most ${Number(most.toFixed(3))} ${unit}` },
       { title: 'met', cell: ({ met }) => (met ? 'yes' : '**no**') },
+      ...Object.entries(PEERS).map(([impl, title]) => ({
+        title,
+        cell: (/** @type {ReturnType<typeof held>[number]} */ { of, unit }) => {
+          const value = of(impl);
+          return value === undefined ? '–' : `${value.toFixed(2)} ${unit}`;
+        },
+      })),
     ],
     held(rows),
   );

@@ -28,8 +28,8 @@ import { measureWarm } from './warm.mjs';
  * @type {Record<'fast' | 'slow' | 'smoke', Amounts>}
  */
 const AMOUNTS = {
-  fast: { small: [40, 30], large: [40, 1], cold: 20, heap: [5, 100] },
-  slow: { small: [30, 8], large: [30, 1], cold: 12, heap: [3, 30] },
+  fast: { small: [40, 30], large: [40, 1], cold: 30, heap: [5, 100] },
+  slow: { small: [30, 8], large: [30, 1], cold: 30, heap: [3, 30] },
   smoke: { small: [2, 4], large: [2, 1], cold: 1, heap: [1, 4] },
 };
 

@@ -1,4 +1,4 @@
-//! The grid that is measured. It was written down before anything was tuned by it.
+//! The grid that is measured. It does not move when policies do.
 
 use crate::calendar::Ms;
 use crate::policy::budgets::{ADAPTIVE, FULL_JITTER, TOKEN_BUCKET};

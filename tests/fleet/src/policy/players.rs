@@ -31,13 +31,18 @@ pub static HLS: Policy = Policy {
     note: None,
 };
 
-/// hls.js as its documentation lets it be tuned: short limits, twelve retries, and an
-/// application that calls `startLoad()` two seconds after a fatal error.
+/// hls.js as its documentation lets it be tuned (`www/players/tuned.js`): short limits, twelve
+/// retries, at once after a time-out, and an application that calls `startLoad()` two seconds
+/// after a fatal error.
 pub static HLS_TUNED: Policy = Policy {
     name: "hls.js tuned",
     limits: |_| Limits { head: 4_000, whole: 10_000 },
-    next: |_, _, count, _, _| {
-        Next::Retry(if count % 13 == 0 { 2_000 } else { exponential(500, count % 13, 4_000) })
+    next: |_, failure, count, _, _| {
+        Next::Retry(match (count % 13, failure) {
+            (0, _) => 2_000,
+            (_, Failure::TimedOut) => 0,
+            (retry, Failure::Refused(_)) => exponential(500, retry, 4_000),
+        })
     },
     gate: None,
     note: None,
