@@ -14,6 +14,7 @@ export class Deferred {
     this.promise = new Promise((resolve, reject) => {
       /** @param {T} value */
       this.resolve = (value) => {
+        if (this.isSettled) return;
         this.isSettled = true;
         this.value = value;
         resolve(value);

@@ -295,7 +295,7 @@ export class Transfer {
 
   /** @param {Body} body */
   async #introduceWhenSafe(body) {
-    if ((await body.look()) && this.#current === body) this.#introduce(body);
+    if ((await body.look()) && this.#current === body && !this.#settled) this.#introduce(body);
   }
 
   /** @param {Body} body */

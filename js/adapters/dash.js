@@ -378,9 +378,10 @@ class Load {
   #last = 0;
   /** Bytes so far, and those that dash.js has heard of, and when. */
   #loaded = 0;
-  #isGiven = false;
   #told = 0;
   #toldAt = 0;
+  /** Whether dash.js has some of the body already. */
+  #isGiven = false;
 
   /**
    * @param {Session} session

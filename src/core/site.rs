@@ -47,10 +47,11 @@ pub enum SiteClass {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SitePolicy {
     /// How long to wait for the response's headers. Each time-out of a request widens it by half,
-    /// up to 30 s: a host that is merely slow must be reached in the end.
+    /// up to 12 s for the first eight and then to 30 s: a host that is merely slow must be reached
+    /// in the end.
     pub headers_timeout: Millis,
-    /// The same while the host has never answered; it widens by half with each time-out, up
-    /// to 30 s or `headers_timeout`, whichever is longer.
+    /// The same while the host has never answered; it widens likewise, or to `headers_timeout`,
+    /// whichever is longer.
     pub first_headers_timeout: Millis,
     /// How long a body may stay silent while somebody waits for it (R17). Widened likewise.
     pub stall_timeout: Millis,

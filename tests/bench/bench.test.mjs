@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { playsOf } from './options.mjs';
 import { alternating, random } from './order.mjs';
 import { parallel } from './parallel.mjs';
-import { replaceBlock } from './report.mjs';
+import { replaceBlock, stampOf } from './report.mjs';
 import { openRows, readMachine, readRows } from './rows.mjs';
 import { quantile, ratioOfMedians } from './stats.mjs';
 import { markdownTable, textTable } from './table.mjs';
@@ -192,4 +192,22 @@ test('only what stands between the marks of a block is replaced', () => {
   const marked = 'a\n<!-- bench:size -->\n\nnew\n\n<!-- /bench:size -->\nb';
   assert.equal(replaceBlock(text, 'size', 'new'), marked);
   assert.equal(replaceBlock(text, 'fleet', 'new'), text);
+});
+
+test('a stamp names the code that the rows are of, all of it', () => {
+  const machine = readMachine('size');
+  assert.ok(machine);
+  const stamp = (/** @type {(string | undefined)[]} */ ...commits) =>
+    /Holdfast ([^;]+);/.exec(
+      stampOf(
+        { ...machine, holdfast: 'later' },
+        commits.map((commit) => ({ commit })),
+      ),
+    )?.[1];
+  assert.equal(stamp('aaa', 'aaa'), 'aaa');
+  assert.equal(stamp(undefined), 'later');
+  assert.equal(
+    stamp('aaa', 'bbb', 'aaa', undefined),
+    'aaa (2 rows), bbb (1 rows), earlier (1 rows)',
+  );
 });

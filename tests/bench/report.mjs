@@ -44,10 +44,13 @@ export function stampOf({ date, cores, memoryGiB, node, chromium, holdfast, pack
   /** @type {Map<string, number>} */
   const commits = new Map();
   for (const { commit = 'earlier' } of rows) commits.set(commit, (commits.get(commit) ?? 0) + 1);
+  const [[only]] = commits;
   const shares = [...commits].map(([commit, count]) => `${commit} (${count} rows)`);
+  // Rows that do not say what they are of are of the last run.
+  const one = only === 'earlier' ? holdfast : only;
   const parts = [
     `Measured ${date} on ${cores} cores, ${memoryGiB} GiB`,
-    `Holdfast ${commits.size > 1 ? shares.join(', ') : holdfast}`,
+    `Holdfast ${commits.size > 1 ? shares.join(', ') : one}`,
     `Node ${node}`,
     ...(chromium ? [`Chromium ${chromium}`] : []),
     ...peers,

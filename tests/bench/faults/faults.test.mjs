@@ -92,6 +92,8 @@ test('a row is the median of its runs, and of the outcome most of them had', () 
   assert.deepEqual([cell.minStallS, cell.maxStallS], [4, 30]);
   assert.equal(cell.lostS, 6.5);
   assert.equal(cellsIn([run({}), run({ run: 2, outcome: 'hung' })])[0].outcome, 'hung');
+  const [mixed] = cellsIn([run({ untilS: 40, requests: 45 }), run({ run: 2 }), run({ run: 3 })]);
+  assert.deepEqual([mixed.runs, mixed.requests], [2, run({}).requests], 'of the same length');
 });
 
 test('the bars see what is lost, far and worse', () => {

@@ -52,7 +52,13 @@ export function cellsIn(rows) {
     const key = JSON.stringify([row.scenario, row.mode, row.player, row.variant]);
     groups.set(key, [...(groups.get(key) ?? []), row]);
   }
-  return [...groups.values()].map(cellOf);
+  return [...groups.values()].map((runs) => cellOf(alike(runs)));
+}
+
+/** Those that played as far as most did: others have asked for more, or for less. @param {any[]} runs */
+function alike(runs) {
+  const of = (/** @type {any} */ { untilS }) => runs.filter((run) => run.untilS === untilS);
+  return runs.map(of).reduce((most, others) => (others.length > most.length ? others : most));
 }
 
 /** @param {any[]} runs @returns {Cell} */

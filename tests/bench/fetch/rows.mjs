@@ -127,25 +127,29 @@ export function compare(of) {
   return { ours, best, isMet: more >= 0 && ours.requests <= best.requests + more };
 }
 
-/** @param {readonly any[]} rows @returns {string[]} */
-export function misses(rows) {
-  return /** @type {const} */ (['browser', 'node']).flatMap((runner) => {
+const RUNNERS = /** @type {const} */ (['browser', 'node']);
+
+/** @param {readonly any[]} rows @returns {{ name: string, verdict: Verdict }[]} of each fault by itself */
+export const singles = (rows) =>
+  RUNNERS.flatMap((runner) => {
     const mine = rows.filter((row) => row.runner === runner);
-    const faults = [...new Set(mine.map(({ fault }) => fault))];
-    const all = [
-      { name: 'all faults together', verdict: compare(sums(rows.filter(isFault), runner)) },
-      ...faults.map((fault) => ({
-        name: fault,
-        verdict: compare(mine.filter((row) => row.fault === fault)),
-      })),
-    ];
-    return all.flatMap(({ name, verdict }) => {
-      if (!verdict || verdict.isMet) return [];
-      const { ours, best } = verdict;
-      return [
-        `${name} (${runner}): Holdfast ${ours.ok} with ${ours.requests} requests, ` +
-          `${best.client} ${best.ok} with ${best.requests}`,
-      ];
+    return [...new Set(mine.map(({ fault }) => fault))].flatMap((fault) => {
+      const verdict = compare(mine.filter((row) => row.fault === fault));
+      return verdict ? [{ name: `${fault} (${runner})`, verdict }] : [];
     });
   });
+
+/** @param {readonly any[]} rows @returns {string[]} */
+export function misses(rows) {
+  const sum = RUNNERS.flatMap((runner) => {
+    const verdict = compare(sums(rows.filter(isFault), runner));
+    return verdict ? [{ name: `all faults together (${runner})`, verdict }] : [];
+  });
+  return [...sum, ...singles(rows)]
+    .filter(({ verdict }) => !verdict.isMet)
+    .map(
+      ({ name, verdict: { ours, best } }) =>
+        `${name}: Holdfast ${ours.ok} with ${ours.requests} requests, ` +
+        `${best.client} ${best.ok} with ${best.requests}`,
+    );
 }
