@@ -335,13 +335,13 @@ function headline(rows, runs, all) {
   const first = ours
     ? `Over ${ours.n} combinations of fault, length, head-room and phase, a viewer with Holdfast stands still for ${ours.stallS.toFixed(1)} s and asks ${ours.load.toFixed(2)} times as much of the origin in the outage; of the peers under which nobody dies, the best stands still for ${bestPeer(all)}.\n\n`
     : '';
-  const less = ours ? all.filter(({ load }) => load < ours.load) : [];
-  const others = less.map(
-    ({ policy, load, stallS, deadPct }) =>
-      `${policy} ${load.toFixed(2)} (stands still for ${stallS.toFixed(1)} s, ${deadPct.toFixed(0)} % of its viewers die)`,
-  );
+  const others = all
+    .filter(({ load, deadPct }) => ours && deadPct === 0 && load < ours.load)
+    .map(({ policy, load, stallS }) => `${policy} ${load.toFixed(2)} (${stallS.toFixed(1)} s)`);
   const peers =
-    others.length > 0 ? `\n- fewer requests in the outage than ours: ${others.join(', ')}` : '';
+    others.length > 0
+      ? `\n- fewer requests in the outage though nobody dies, with the stall: ${others.join('; ')}`
+      : '';
   const single = ours
     ? `\n- in ${cellsLost(runs)} of ${ours.n} combinations, each for itself, some policy is better on both`
     : '';
