@@ -73,6 +73,14 @@ impl Body {
     pub(super) fn delivered(&self) -> f64 {
         (self.received - self.skip).max(0.0).min(self.take)
     }
+
+    /// Whether it has ended before its announced length, be it the length of an encoding: none
+    /// makes a body longer by a hundredth. HTTP/1.1 ends such a body with an error; over HTTP/2
+    /// Chromium takes it for whole (RFC 9113 section 8.1.1 has it malformed).
+    pub(super) fn falls_short(&self) -> bool {
+        let least = |total: f64| total * 0.99 - 64.0;
+        self.take.is_infinite() && self.total.is_some_and(|total| self.received < least(total))
+    }
 }
 
 /// What is remembered of the last failure.

@@ -239,7 +239,7 @@ impl Engine {
         let is_told = is_part || request.whole.is_some();
         let short = is_told && body.take.is_finite() && delivered < body.take;
         match request.whole {
-            _ if short => Ending::Cut,
+            _ if short || body.falls_short() => Ending::Cut,
             Some(whole) if body.take.is_finite() && sum < whole => Ending::Part,
             Some(whole) if sum != whole => Ending::Cut,
             None if is_part => Ending::Part,
