@@ -18,7 +18,7 @@ import { bufferAhead, createWarn, hostOf, isTimeout, onPlain, watchMedia } from 
 /** @typedef {import('./hls-attempt.js').Player} Player */
 
 /** One load with every attempt and wait; longer than a ladder and a hold are by default. */
-const BACKSTOP_MS = 700_000;
+const BACKSTOP_MS = 1_000_000;
 /** Content waits behind an interstitial's asset list, so hls.js's own limit is kept. */
 const ASSET_LIST_MS = 30_000;
 /** How often an initialisation segment is looked for. */

@@ -60,7 +60,7 @@ describe('hlsConfig', () => {
       assert.equal(timeoutRetry?.maxNumRetry, 0, name);
       assert.equal(errorRetry?.maxNumRetry, 0, name);
       assert.notEqual(timeoutRetry, errorRetry);
-      const limit = name === 'interstitialAssetListLoadPolicy' ? 30_000 : 700_000;
+      const limit = name === 'interstitialAssetListLoadPolicy' ? 30_000 : 1_000_000;
       assert.equal(maxLoadTimeMs, limit, name);
       assert.equal(maxTimeToFirstByteMs, limit, name);
     }
