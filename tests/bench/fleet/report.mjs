@@ -248,7 +248,7 @@ function referencesSection(rows) {
   return `## What the simulation reproduces
 
 Published results, and closed forms: by the parts that the fleet runs on where they have them, and by a
-model of the source's own where they do not (contenders for a row, a bounded queue that collapses). The
+model of the source's own where they do not (clients with a share of failures, contenders for a row). The
 sources stand in \`tests/fleet/src/references.rs\`.
 
 ${markdownTable(REFERENCES, figures)}`;
